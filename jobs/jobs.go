@@ -104,7 +104,9 @@ type Config struct {
 	Blobs  blobs.Store
 	// Sources are feeds from elsewhere.
 	Sources *sources.Store
-	Log     *slog.Logger
+	// Callback is the address at which hubs of feeds reach the site (WebSub); empty: none is asked.
+	Callback string
+	Log      *slog.Logger
 	// Metrics is where the metrics are registered until Stop; nil for nowhere.
 	Metrics prometheus.Registerer
 
@@ -267,7 +269,9 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &loadWorker{jobs: j})
 	riverqueue.AddWorker(workers, &feedWorker{jobs: j})
 	riverqueue.AddWorker(workers, &photosWorker{jobs: j})
+	riverqueue.AddWorker(workers, &askedWorker{jobs: j})
 	riverqueue.AddWorker(workers, &dueWorker{jobs: j})
+	riverqueue.AddWorker(workers, &hubWorker{jobs: j})
 	return riverqueue.NewClient(riverpgxv5.New(j.pool), &riverqueue.Config{
 		Schema: schema,
 		Logger: newLibraryLog(log),

@@ -59,7 +59,7 @@ func (j *Jobs) turn(ctx context.Context) (done func(), err error) {
 		return nil, err
 	}
 	const query = `SELECT EXISTS (SELECT FROM queue.river_job WHERE state = 'available' AND queue = @queue)`
-	err = j.waitWhile(ctx, func() (wait bool, err error) {
+	err = waitWhile(ctx, func() (wait bool, err error) {
 		if err := j.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"queue": queuePictures}).Scan(&wait); err != nil {
 			return false, fmt.Errorf("look for uploads that wait: %w", err)
 		}

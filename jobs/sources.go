@@ -81,30 +81,7 @@ func (w *loadWorker) Work(ctx context.Context, job *riverqueue.Job[loadArgs]) er
 }
 
 // yield returns when pages are up to what people did, or after a time.
-func (j *Jobs) yield(ctx context.Context) error {
-	return j.waitWhile(ctx, func() (bool, error) { return Behind(ctx, j.pool, yieldBehind) })
-}
-
-// waitWhile returns when something is over, or after a time.
-func (j *Jobs) waitWhile(ctx context.Context, is func() (bool, error)) error {
-	most := time.NewTimer(yieldMost)
-	defer most.Stop()
-	look := time.NewTicker(yieldLook)
-	defer look.Stop()
-	for {
-		wait, err := is()
-		if err != nil || !wait {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-most.C:
-			return nil
-		case <-look.C:
-		}
-	}
-}
+func (j *Jobs) yield(ctx context.Context) error { return yield(ctx, j.pool) }
 
 // feedWorker fetches a source by its link. One that fails here, as the disk is full, is due again
 // some minutes later.
@@ -118,15 +95,22 @@ func (w *feedWorker) Timeout(*riverqueue.Job[feedArgs]) time.Duration { return f
 
 // Work implements riverqueue.Worker.
 func (w *feedWorker) Work(ctx context.Context, job *riverqueue.Job[feedArgs]) error {
-	cfg := w.jobs.cfg
-	fetcher := loads.Fetcher{Sources: w.jobs.sources, Blobs: cfg.Blobs, Client: cfg.Fetch, Log: cfg.Log}
-	_, err := fetcher.Fetch(ctx, job.Args.SourceID)
+	return w.jobs.fetch(ctx, job.Args.SourceID)
+}
+
+func (j *Jobs) fetcher() loads.Fetcher {
+	return loads.Fetcher{Sources: j.sources, Blobs: j.cfg.Blobs, Client: j.cfg.Fetch, Log: j.cfg.Log}
+}
+
+// fetch fetches a source that was claimed.
+func (j *Jobs) fetch(ctx context.Context, source int64) error {
+	_, err := j.fetcher().Fetch(ctx, source)
 	switch {
 	case errors.Is(err, sources.ErrNotFound):
 		return nil // paused or removed
 	case errors.Is(err, sources.ErrBusy), errors.Is(err, sources.ErrStale):
 		// It is being fetched, perhaps as it was before it was changed, or was changed just now.
-		return w.jobs.sources.Again(ctx, job.Args.SourceID, dueEvery)
+		return j.sources.Again(ctx, source, dueEvery)
 	}
 	return err
 }
@@ -160,6 +144,11 @@ func (w *dueWorker) Work(ctx context.Context, _ *riverqueue.Job[dueArgs]) error 
 	for _, id := range stalled {
 		all = append(all, riverqueue.InsertManyParams{Args: loadArgs{SourceID: id}, InsertOpts: &riverqueue.InsertOpts{UniqueOpts: onceAtATime}})
 	}
+	hubs, err := w.jobs.hubsDue(ctx)
+	if err != nil {
+		return err
+	}
+	all = append(all, hubs...)
 	if len(all) > 0 {
 		if _, err := w.jobs.client.InsertMany(ctx, all); err != nil {
 			return fmt.Errorf("have sources fetched: %w", err)

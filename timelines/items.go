@@ -28,6 +28,20 @@ func (s Items) Ready(ctx context.Context, tx pgx.Tx, source int64) error {
 	return s.announceTx(ctx, tx, SourceReady{SourceID: source})
 }
 
+// SourceDue says that a source is to be fetched now, for it was added, or somebody asked for it. For
+// a Preview it is fetched to show what it would change.
+type SourceDue struct {
+	SourceID int64
+	Preview  bool
+}
+
+func (SourceDue) event() {}
+
+// Due announces SourceDue in the transaction of the request.
+func (s Items) Due(ctx context.Context, tx pgx.Tx, source int64, preview bool) error {
+	return s.announceTx(ctx, tx, SourceDue{SourceID: source, Preview: preview})
+}
+
 // ItemPlace is where the posts of a source go.
 type ItemPlace struct {
 	// Author is the person who added the source.

@@ -300,6 +300,39 @@ func TestPushesWait(t *testing.T) {
 	}
 }
 
+// BenchmarkPushToPage measures from the sending of a batch to its last item on a page open to a
+// follower of the author, in batches of one item and of a hundred.
+func BenchmarkPushToPage(b *testing.B) {
+	for _, items := range []int{1, 100} {
+		b.Run(fmt.Sprint(items), func(b *testing.B) {
+			s := webtest.NewLively(b)
+			ann, bob := s.Person("ann"), s.Person("bob")
+			bob.Subscribe("ann")
+			p := newPusher(s, ann, sources.New{Title: "Harbour"})
+			load := p.begin()
+			p.wants(http.StatusAccepted, "POST", load+"/finish", `{"batches": 0}`)
+			p.await(load)
+			load = p.begin()
+			page := s.Open(bob, "/")
+			var took []time.Duration
+			for no := 0; b.Loop(); {
+				no++
+				var batch bytes.Buffer
+				for i := range items {
+					fmt.Fprintf(&batch, `,{"id":"%d-%d","title":"Boat %[1]d-%[2]d!"}`, no, i)
+				}
+				last := fmt.Sprintf("Boat %d-%d!", no, items-1)
+				began := time.Now()
+				p.wants(http.StatusOK, "POST", load+"/batches", fmt.Sprintf(`{"no":%d,"items":[%s]}`, no, batch.String()[1:]))
+				page.Until(last, func(f webtest.Frame) bool { return f.T == "entry" && strings.Contains(f.HTML, last) })
+				took = append(took, time.Since(began))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+		})
+	}
+}
+
 // A program that asks too often is told to wait, and no other source waits for it.
 func TestPushesAreLimited(t *testing.T) {
 	t.Parallel()

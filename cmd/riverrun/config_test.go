@@ -155,7 +155,7 @@ func TestWrongValueStartsNothing(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			args := []string{c.name}
-			if c.name == "account" {
+			if c.name == "account" || c.name == "source" {
 				args = append(args, "list")
 			}
 			vars := map[string]string{"RIVERRUN_GRACE": "soon", "RIVERRUN_DATA": "/dev/null/data"}

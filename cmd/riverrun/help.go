@@ -41,6 +41,20 @@ in the order of time, N times faster than it did (-speed; default 1, 0 or
 max: without waiting). If there is no GROUP, NAME, or else the archive's first
 author, creates it, and speaks for the archive's groups. After an interruption
 the same command continues: nothing is said twice into one group. It may run while the site is served.`},
+		{name: "source", usage: "add|list|fetch|remove", summary: "feeds from elsewhere that flow into somebody's feed or a group", run: runSource, detail: `
+	source add -to NAME [-title TITLE] [-mode append|sync] [--dry-run] URL|FILE|FEEDS.opml
+	source list [NAME]
+	source fetch [--dry-run] CODE [FILE]
+	source remove -posts delete|discussed|keep CODE
+
+It acts for the person NAME, or for the group NAME as one of its administrators.
+It fetches and loads in its own process, whether or not the site is served, and
+says what came: "load 1: 12 new, 3 changed, 1 went". With --dry-run it changes
+nothing: "12 new, 3 changed, 1 would go". The address of a page is enough if the
+page names its feed. The feeds of an OPML file are added only; the site fetches
+them while it is served. A source of files is loaded anew with "source fetch
+CODE FILE". Flags may also follow the arguments. Loads that were interrupted go
+on while the site is served.`},
 		{name: "check", summary: "compare every live river with one rebuilt from nothing", run: runCheck, detail: `
 It prints each difference and "rivers N entries M differences D", and fails if
 there is any. While changes are under way a river may be behind for a moment.`},

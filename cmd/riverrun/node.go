@@ -127,7 +127,12 @@ func (n *node) jobs(files blobs.Store) (*jobs.Jobs, error) {
 	if err != nil {
 		return nil, err
 	}
+	callback := ""
+	if n.config.ownHost { // where it listens may not be where others reach it
+		callback = n.config.url
+	}
 	return jobs.New(jobs.Config{
+		Callback:        callback,
 		Pool:            n.stores.primary,
 		Tiers:           n.tiers,
 		Rivers:          n.rivers,

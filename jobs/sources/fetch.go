@@ -22,7 +22,7 @@ import (
 )
 
 // DefaultMaxBytes is the size of the largest file that is fetched.
-const DefaultMaxBytes = 1 << 30
+const DefaultMaxBytes = sources.MaxFileBytes
 
 // Fetcher fetches sources by their links. It is safe for concurrent use: a source is fetched by one
 // at a time, and a host asked by one.

@@ -145,6 +145,9 @@ func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load)
 	if err := work.Begin(ctx, l, int64(found.Lines), int64(found.Unknown), sum); err != nil {
 		return err
 	}
+	if err := work.Hub(ctx, l, found.Feed); err != nil {
+		return err
+	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("canonical file: %w", err)
 	}

@@ -1,3 +1,4 @@
+DROP TABLE source_hubs;
 DROP TABLE fetch_hosts;
 DROP TABLE item_pictures;
 DROP TABLE load_batches;

@@ -9,6 +9,7 @@ CREATE TABLE sources (
     ttl            bigint      NOT NULL DEFAULT 0,
     created_at     timestamptz NOT NULL DEFAULT now(),
     next_at        timestamptz,
+    claimed_at     timestamptz,
     fetched_at     timestamptz,
     succeeded_at   timestamptz,
     failures       integer     NOT NULL DEFAULT 0,
@@ -27,6 +28,7 @@ CREATE TABLE sources (
     modified       text        NOT NULL DEFAULT '',
     origin         text        NOT NULL DEFAULT '',
     problem        text        NOT NULL DEFAULT '',
+    preview        text        NOT NULL DEFAULT '',
     settings       jsonb       NOT NULL DEFAULT '{}',
     content        bytea,
     token_hash     bytea       CONSTRAINT sources_token_hash CHECK (octet_length(token_hash) = 32),
@@ -38,6 +40,7 @@ COMMENT ON COLUMN sources.version IS 'each change of what is loaded, or how, add
 COMMENT ON COLUMN sources.loads IS 'the number of the latest load';
 COMMENT ON COLUMN sources.ttl IS 'how many seconds the feed asks to be left alone after each fetch, as its last file says';
 COMMENT ON COLUMN sources.next_at IS 'when it is to be fetched; NULL: never by itself';
+COMMENT ON COLUMN sources.claimed_at IS 'since when a node fetches it, or is about to; NULL: none does';
 COMMENT ON COLUMN sources.failures IS 'how many fetches or loads have failed since the last one that succeeded';
 COMMENT ON COLUMN sources.errors_visible IS 'false: a partner shows errors of items to its people itself';
 COMMENT ON COLUMN sources.mode IS 'append: a sliding window, where an item that is absent says nothing; sync: a full list, where it is gone';
@@ -46,6 +49,7 @@ COMMENT ON COLUMN sources.content IS 'SHA-256 of the last file that was loaded w
 COMMENT ON COLUMN sources.token_hash IS 'SHA-256 of the token that pushes are signed with';
 COMMENT ON COLUMN sources.origin IS 'the partner that the source is from, as it names itself';
 COMMENT ON COLUMN sources.problem IS 'why it does not load, as a stable code; empty: it does';
+COMMENT ON COLUMN sources.preview IS 'asked: somebody waits for a preview; else why the last one could not be fetched; empty: it could';
 CREATE UNIQUE INDEX sources_url_key ON sources (owner_id, url) WHERE url <> '';
 CREATE INDEX sources_owner_idx ON sources (owner_id, id);
 CREATE INDEX sources_added_by_idx ON sources (added_by);
@@ -216,3 +220,22 @@ CREATE TABLE fetch_hosts (
 );
 COMMENT ON TABLE fetch_hosts IS 'when a host may be asked again, by whichever node';
 CREATE INDEX fetch_hosts_next_idx ON fetch_hosts (next_at);
+
+CREATE TABLE source_hubs (
+    source_id bigint      NOT NULL CONSTRAINT source_hubs_pkey PRIMARY KEY CONSTRAINT source_hubs_source_fkey REFERENCES sources ON DELETE CASCADE,
+    next_at   timestamptz NOT NULL DEFAULT now(),
+    asked_at  timestamptz,
+    until     timestamptz,
+    failures  integer     NOT NULL DEFAULT 0,
+    hub       text        NOT NULL,
+    topic     text        NOT NULL,
+    secret    text        NOT NULL
+);
+COMMENT ON TABLE source_hubs IS 'hubs that feeds name, and that tell of what is new (WebSub)';
+COMMENT ON COLUMN source_hubs.next_at IS 'when the hub is asked next: for the first time, again as it did not answer, or to renew';
+COMMENT ON COLUMN source_hubs.asked_at IS 'when it was asked last: what it confirms must have been asked for';
+COMMENT ON COLUMN source_hubs.until IS 'until when it tells of what is new; NULL: it does not yet';
+COMMENT ON COLUMN source_hubs.failures IS 'how often it was asked since it last confirmed';
+COMMENT ON COLUMN source_hubs.topic IS 'the address by which the hub knows the feed';
+COMMENT ON COLUMN source_hubs.secret IS 'part of the address that the hub calls, which nobody else knows';
+CREATE INDEX source_hubs_next_idx ON source_hubs (next_at);

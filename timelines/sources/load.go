@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/sources/formats"
 )
 
 // State is where a load is.
@@ -27,6 +29,15 @@ const (
 	Cancelled State = "cancelled"
 )
 
+// Working reports whether the load goes on by itself, or by its program.
+func (s State) Working() bool {
+	switch s {
+	case Receiving, Waiting, Reading, Applying, Finishing, Sweeping:
+		return true
+	}
+	return false
+}
+
 // Counts are what became of the items of a load.
 type Counts struct {
 	Added, Changed, Same, Skipped int64
@@ -42,6 +53,8 @@ type Load struct {
 	ID       int64
 	SourceID int64
 	No       int64
+	Version  int64
+	Way      Way
 	State    State
 	Dry      bool
 	// Lines is how many lines its canonical file has, nil until that is known, and Cursor how many
@@ -54,6 +67,13 @@ type Load struct {
 	// Pictures are those of its items that came to posts, and PictureErrors those that cannot be had.
 	// Both come late, also after its end.
 	Pictures, PictureErrors int64
+	// UpdatedAt is when it last got on, and FinishedAt when it ended; nil: it has not.
+	UpdatedAt  time.Time
+	FinishedAt *time.Time
+	// Codes says how often each code of a problem came up, also those of which no row is kept.
+	Codes map[formats.Code]int64
+	// Problem is why it failed (F31); nil: it did not.
+	Problem *formats.Fatal
 	// File is the SHA-256 of the bytes as they came, nil for a load that is pushed, and Bytes how
 	// many they are. Format, MediaType, Charset and Base say how they are read (formats.Options).
 	File                             []byte
@@ -62,17 +82,21 @@ type Load struct {
 }
 
 const loadColumns = `id, source_id, no, state, dry, lines, cursor, added, changed, same, skipped, removed, kept, errors, warnings,
-	unreadable, gone, pictures, picture_errors, settings, created_at, file, bytes, format, media_type, charset, base`
+	unreadable, gone, pictures, picture_errors, settings, version, way, created_at, updated_at, finished_at, codes, problem, file, bytes, format, media_type, charset, base`
 
 func scanLoad(row pgx.Row) (l Load, err error) {
-	var settings []byte
+	var settings, codes, problem []byte
 	err = row.Scan(&l.ID, &l.SourceID, &l.No, &l.State, &l.Dry, &l.Lines, &l.Cursor, &l.Added, &l.Changed, &l.Same, &l.Skipped,
-		&l.Removed, &l.Kept, &l.Errors, &l.Warnings, &l.Unreadable, &l.Gone, &l.Pictures, &l.PictureErrors, &settings, &l.CreatedAt, &l.File, &l.Bytes, &l.Format, &l.MediaType, &l.Charset, &l.Base)
+		&l.Removed, &l.Kept, &l.Errors, &l.Warnings, &l.Unreadable, &l.Gone, &l.Pictures, &l.PictureErrors, &settings, &l.Version, &l.Way, &l.CreatedAt,
+		&l.UpdatedAt, &l.FinishedAt, &codes, &problem, &l.File, &l.Bytes, &l.Format, &l.MediaType, &l.Charset, &l.Base)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return l, ErrNotFound
 	}
 	if err == nil {
-		err = json.Unmarshal(settings, &l.Settings)
+		err = errors.Join(json.Unmarshal(settings, &l.Settings), json.Unmarshal(codes, &l.Codes))
+	}
+	if err == nil && problem != nil {
+		err = json.Unmarshal(problem, &l.Problem)
 	}
 	if err != nil {
 		return l, fmt.Errorf("read load: %w", err)

@@ -36,6 +36,7 @@ type announced struct {
 	mu    sync.Mutex
 	posts []int64
 	ready []int64 // sources
+	due   []timelines.SourceDue
 }
 
 func (a *announced) AnnounceTx(_ context.Context, _ pgx.Tx, events ...timelines.Event) error {
@@ -44,6 +45,9 @@ func (a *announced) AnnounceTx(_ context.Context, _ pgx.Tx, events ...timelines.
 	for _, e := range events {
 		if e, ok := e.(timelines.SourceReady); ok {
 			a.ready = append(a.ready, e.SourceID)
+		}
+		if e, ok := e.(timelines.SourceDue); ok {
+			a.due = append(a.due, e)
 		}
 		if e, ok := e.(timelines.TouchedBatch); ok {
 			for _, t := range e {

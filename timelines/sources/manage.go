@@ -90,17 +90,8 @@ func (s *Store) add(ctx context.Context, actor int64, n New) (Source, error) {
 				return Source{}, err
 			}
 		}
-		var have int
-		var twice bool
-		const count = `SELECT count(*), coalesce(bool_or(url = @url), false) AND @url <> '' FROM sources WHERE owner_id = @owner`
-		if err := tx.QueryRow(ctx, count, pgx.StrictNamedArgs{"owner": owner, "url": n.URL}).Scan(&have, &twice); err != nil {
-			return Source{}, fmt.Errorf("count sources: %w", err)
-		}
-		switch {
-		case twice:
-			return Source{}, &timelines.InvalidError{Field: "url", Code: "source_twice"}
-		case have >= Most:
-			return Source{}, &timelines.InvalidError{Field: "url", Code: "source_many", Most: Most}
+		if err := roomTx(ctx, tx, owner, n.URL, "url"); err != nil {
+			return Source{}, err
 		}
 		const insert = `
 			INSERT INTO sources (owner_id, added_by, code, way, mode, format, slug, title, url, settings, origin, errors_visible, next_at)
@@ -115,8 +106,29 @@ func (s *Store) add(ctx context.Context, actor int64, n New) (Source, error) {
 		if errors.Is(err, ErrNotFound) {
 			return Source{}, errCodeTaken
 		}
-		return source, err
+		if err != nil || n.Way != Link {
+			return source, err
+		}
+		return source, s.posts.Items.Due(ctx, tx, source.ID, false)
 	})
+}
+
+// roomTx checks that the owner, whose row is locked, has room for one more source, and none of that
+// address. field is that of the error.
+func roomTx(ctx context.Context, tx pgx.Tx, owner int64, url, field string) error {
+	var have int
+	var twice bool
+	const count = `SELECT count(*), coalesce(bool_or(url = @url), false) AND @url <> '' FROM sources WHERE owner_id = @owner`
+	if err := tx.QueryRow(ctx, count, pgx.StrictNamedArgs{"owner": owner, "url": url}).Scan(&have, &twice); err != nil {
+		return fmt.Errorf("count sources: %w", err)
+	}
+	switch {
+	case twice:
+		return &timelines.InvalidError{Field: field, Code: "source_twice"}
+	case have >= Most:
+		return &timelines.InvalidError{Field: field, Code: "source_many", Most: Most}
+	}
+	return nil
 }
 
 func (n *New) check() error {
@@ -190,12 +202,19 @@ func (n *New) title() string {
 // ownerTx locks the account of that name, and checks that it is the actor, or a group that the
 // actor administers.
 func ownerTx(ctx context.Context, tx pgx.Tx, actor int64, name string) (int64, error) {
+	return owner(ctx, tx, ` FOR NO KEY UPDATE OF a`, actor, name)
+}
+
+func owner(ctx context.Context, db interface {
+	QueryRow(context.Context, string, ...any) pgx.Row
+}, lock string, actor int64, name string,
+) (int64, error) {
 	const query = `
 		SELECT a.id, a.id = @actor OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id AND g.account_id = @actor)
-		FROM accounts a WHERE a.name = @name FOR NO KEY UPDATE OF a`
+		FROM accounts a WHERE a.name = @name`
 	var id int64
 	var leads bool
-	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"actor": actor, "name": name}).Scan(&id, &leads)
+	err := db.QueryRow(ctx, query+lock, pgx.StrictNamedArgs{"actor": actor, "name": name}).Scan(&id, &leads)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return 0, timelines.ErrNotFound
@@ -231,22 +250,20 @@ func (s *Store) Find(ctx context.Context, actor int64, code string) (Source, err
 
 // List returns the sources of an owner, in the order in which they were added. The errors are those
 // of Add.
-func (s *Store) List(ctx context.Context, actor int64, owner string) ([]Source, error) {
-	return inTx(ctx, s.pool, func(tx pgx.Tx) ([]Source, error) {
-		id, err := ownerTx(ctx, tx, actor, owner)
-		if err != nil {
-			return nil, err
-		}
-		rows, err := tx.Query(ctx, `SELECT `+sourceColumns+` FROM sources WHERE owner_id = @owner ORDER BY id`, pgx.StrictNamedArgs{"owner": id})
-		if err != nil {
-			return nil, fmt.Errorf("list sources: %w", err)
-		}
-		list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Source, error) { return scanSource(row) })
-		if err != nil {
-			return nil, fmt.Errorf("list sources: %w", err)
-		}
-		return list, nil
-	})
+func (s *Store) List(ctx context.Context, actor int64, name string) ([]Source, error) {
+	id, err := owner(ctx, s.pool, "", actor, name)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.pool.Query(ctx, `SELECT `+sourceColumns+` FROM sources WHERE owner_id = @owner ORDER BY id`, pgx.StrictNamedArgs{"owner": id})
+	if err != nil {
+		return nil, fmt.Errorf("list sources: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Source, error) { return scanSource(row) })
+	if err != nil {
+		return nil, fmt.Errorf("list sources: %w", err)
+	}
+	return list, nil
 }
 
 // update changes a source that the actor may manage and that is not being removed, or returns
@@ -271,13 +288,25 @@ func (s *Store) Pause(ctx context.Context, actor int64, code string) (Source, er
 
 // Resume lets a source be fetched again, at once.
 func (s *Store) Resume(ctx context.Context, actor int64, code string) (Source, error) {
-	return s.update(ctx, actor, code, `status = 'active', failures = 0, problem = '',
-		next_at = CASE WHEN way = 'link' THEN now() END`, pgx.StrictNamedArgs{})
+	return s.updateDue(ctx, actor, code, `status = 'active', failures = 0, problem = '', claimed_at = NULL,
+		next_at = CASE WHEN way = 'link' THEN now() END`)
 }
 
-// FetchNow makes a source due.
+// updateDue is update for a change after which the source is fetched at once, if it is an active
+// link.
+func (s *Store) updateDue(ctx context.Context, actor int64, code, set string) (Source, error) {
+	return inTx(ctx, s.pool, func(tx pgx.Tx) (Source, error) {
+		source, err := updateIn(ctx, tx, actor, code, set, pgx.StrictNamedArgs{})
+		if err != nil || source.Way != Link || source.Status != Active {
+			return source, err
+		}
+		return source, s.posts.Items.Due(ctx, tx, source.ID, false)
+	})
+}
+
+// FetchNow makes a source due, and has it fetched at once.
 func (s *Store) FetchNow(ctx context.Context, actor int64, code string) (Source, error) {
-	return s.update(ctx, actor, code, `next_at = CASE WHEN way = 'link' AND status = 'active' THEN now() ELSE next_at END`, pgx.StrictNamedArgs{})
+	return s.updateDue(ctx, actor, code, `next_at = CASE WHEN way = 'link' AND status = 'active' THEN now() ELSE next_at END`)
 }
 
 // Change gives a source another title and other settings. What is loaded from now on follows them,
@@ -361,13 +390,27 @@ type Trouble struct {
 	Code, Field, Value, ExternalID, Title string
 }
 
-// Troubles returns up to limit problems of a load after one, in their order: all, or only errors.
-func (s *Store) Troubles(ctx context.Context, load int64, onlyErrors bool, after Trouble, limit int) ([]Trouble, error) {
+// Which are problems that are asked for: all, or only errors or warnings, or of one code.
+type Which struct {
+	Level formats.Level // LevelError or LevelWarning; anything else: both
+	Code  string        // empty: any
+}
+
+// Troubles returns up to limit problems of a load after one, in their order.
+func (s *Store) Troubles(ctx context.Context, load int64, which Which, after Trouble, limit int) ([]Trouble, error) {
 	const query = `
 		SELECT line, raw_line, no, error, code, field, value, external_id, title FROM load_problems
-		WHERE load_id = @load AND (error OR NOT @errors) AND (line, no) > (@line, @no) ORDER BY line, no LIMIT @limit`
+		WHERE load_id = @load AND error = ANY(@levels) AND (@code::text = '' OR code = @code) AND (line, no) > (@line, @no)
+		ORDER BY line, no LIMIT @limit`
+	levels := []bool{true, false}
+	switch which.Level {
+	case formats.LevelError:
+		levels = levels[:1]
+	case formats.LevelWarning:
+		levels = levels[1:]
+	}
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{
-		"load": load, "errors": onlyErrors, "line": after.Line, "no": after.No, "limit": limit,
+		"load": load, "levels": levels, "code": which.Code, "line": after.Line, "no": after.No, "limit": limit,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list problems: %w", err)

@@ -56,9 +56,9 @@ const (
 	soonest  = 5 * time.Minute
 	latest   = 7 * 24 * time.Hour
 	firstTry = 15 * time.Minute
-	// claimed is how long a claimed source is left to the node that claimed it. What it claims it
+	// claimedFor is how long a claimed source is left to the node that claimed it. What it claims it
 	// fetches in less.
-	claimed = 15 * time.Minute
+	claimedFor = 15 * time.Minute
 	// HostGap is how long a host is left alone after a request.
 	HostGap = time.Second
 	// HostLease is how long a host waits for a node that died while it asked it. A request that
@@ -104,10 +104,10 @@ func (s *Store) Claim(ctx context.Context, limit int) ([]int64, error) {
 			SELECT id, next_at AS at FROM sources WHERE status = 'active' AND next_at <= now() AND way = 'link'
 			ORDER BY next_at LIMIT @limit FOR NO KEY UPDATE SKIP LOCKED
 		), claimed AS (
-			UPDATE sources s SET next_at = now() + @claimed FROM due WHERE s.id = due.id
+			UPDATE sources s SET next_at = now() + @claimed, claimed_at = now() FROM due WHERE s.id = due.id
 		)
 		SELECT id FROM due ORDER BY at, id`
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"limit": limit, "claimed": claimed})
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"limit": limit, "claimed": claimedFor})
 	if err == nil {
 		var ids []int64
 		if ids, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err == nil {
@@ -119,7 +119,8 @@ func (s *Store) Claim(ctx context.Context, limit int) ([]int64, error) {
 
 // Again has a source that was claimed be due after a time, for it could not be fetched now.
 func (s *Store) Again(ctx context.Context, source int64, after time.Duration) error {
-	_, err := s.pool.Exec(ctx, `UPDATE sources SET next_at = least(next_at, now() + @after) WHERE id = @source AND status = 'active' AND way = 'link'`,
+	_, err := s.pool.Exec(ctx, `
+		UPDATE sources SET next_at = least(next_at, now() + @after), claimed_at = NULL WHERE id = @source AND status = 'active' AND way = 'link'`,
 		pgx.StrictNamedArgs{"source": source, "after": after})
 	if err != nil {
 		return fmt.Errorf("postpone a source: %w", err)
@@ -216,7 +217,8 @@ func (f *Fetching) Release(ctx context.Context, host string, gap time.Duration) 
 
 // Postpone has the source fetched after a time. Nothing is said of it.
 func (f *Fetching) Postpone(ctx context.Context, version int64, after time.Duration) error {
-	_, err := f.conn.Exec(ctx, `UPDATE sources SET next_at = now() + @after WHERE id = @source AND version = @version AND status = 'active'`,
+	_, err := f.conn.Exec(ctx, `
+		UPDATE sources SET next_at = now() + @after, claimed_at = NULL WHERE id = @source AND version = @version AND status = 'active'`,
 		pgx.StrictNamedArgs{"source": f.source, "version": version, "after": after})
 	if err != nil {
 		return fmt.Errorf("postpone a source: %w", err)
@@ -275,7 +277,7 @@ func (f *Fetching) Record(ctx context.Context, d Fetched) (load int64, err error
 			UPDATE sources SET loads = loads + 1
 			WHERE @dry AND id = @source AND version = @version AND status = 'active' AND way = 'link' RETURNING *
 		), wet AS (
-			UPDATE sources SET fetched_at = now(),
+			UPDATE sources SET fetched_at = now(), claimed_at = NULL,
 				next_at = CASE WHEN @gone THEN NULL ELSE now() + @after::interval END,
 				status = CASE WHEN @gone THEN 'paused' ELSE status END,
 				problem = CASE WHEN @problem <> '' THEN @problem WHEN problem = ANY(@problems) OR NOT @new THEN '' ELSE problem END,

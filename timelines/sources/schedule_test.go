@@ -13,6 +13,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/formats"
 )
 
 // link makes a source of somebody's that has been due since so long ago.
@@ -262,7 +263,8 @@ func TestRecordMakesALoad(t *testing.T) {
 	l, err := w.sources.Load(t.Context(), id, no)
 	w.must(err)
 	w.same("load", l, sources.Load{
-		ID: l.ID, SourceID: id, No: 1, State: sources.Waiting, CreatedAt: l.CreatedAt, Settings: sources.Settings{MostGone: 7},
+		ID: l.ID, SourceID: id, No: 1, Version: 1, Way: sources.Link, State: sources.Waiting, CreatedAt: l.CreatedAt, UpdatedAt: l.CreatedAt,
+		Codes: map[formats.Code]int64{}, Settings: sources.Settings{MostGone: 7},
 		File: aFile.Sum[:], Bytes: 9, Format: "rss", MediaType: "text/xml", Charset: "koi8-r", Base: "https://example.org/feed",
 	})
 	w.same("announced", w.heard.ready, []int64{id})

@@ -96,6 +96,22 @@ type Source struct {
 	NextAt *time.Time
 	// SucceededAt is when a load last succeeded; nil: never.
 	SucceededAt *time.Time
+	// FetchedAt is when a link was last fetched, with or without success; nil: never.
+	FetchedAt *time.Time
+	// ClaimedAt is since when a node fetches it; nil: none does.
+	ClaimedAt *time.Time
+	CreatedAt time.Time
+	// Failures is how many fetches or loads have failed since the last one that succeeded.
+	Failures int
+	// Preview is PreviewAsked while somebody waits for one, else why the last one could not be
+	// fetched; empty: it could.
+	Preview string
+	// Origin is the partner that the source is from. If ErrorsVisible is false it shows the errors of
+	// items itself (F26).
+	Origin        string
+	ErrorsVisible bool
+	// HasToken says that programs can push to the source.
+	HasToken bool
 }
 
 // Store keeps sources. It is safe for concurrent use.
@@ -114,12 +130,14 @@ func (s *Store) On(pool *pgxpool.Pool) *Store { return &Store{pool: pool, posts:
 // Photos are the pictures of the items of sources.
 func (s *Store) Photos() *photos.Store { return photos.New(s.posts, s.pool) }
 
-const sourceColumns = `id, code, owner_id, added_by, version, way, mode, status, format, slug, title, url, site_url, settings, problem, next_at, succeeded_at`
+const sourceColumns = `id, code, owner_id, added_by, version, way, mode, status, format, slug, title, url, site_url, settings, problem, next_at, succeeded_at,
+	fetched_at, claimed_at, created_at, failures, preview, origin, errors_visible, token_hash IS NOT NULL`
 
 func scanSource(row pgx.Row) (s Source, err error) {
 	var settings []byte
 	err = row.Scan(&s.ID, &s.Code, &s.OwnerID, &s.AddedBy, &s.Version, &s.Way, &s.Mode, &s.Status, &s.Format, &s.Slug, &s.Title, &s.URL,
-		&s.SiteURL, &settings, &s.Problem, &s.NextAt, &s.SucceededAt)
+		&s.SiteURL, &settings, &s.Problem, &s.NextAt, &s.SucceededAt,
+		&s.FetchedAt, &s.ClaimedAt, &s.CreatedAt, &s.Failures, &s.Preview, &s.Origin, &s.ErrorsVisible, &s.HasToken)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s, ErrNotFound
 	}

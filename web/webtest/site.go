@@ -115,8 +115,9 @@ func NewLively(t testing.TB) *Site {
 	}
 	work, err := jobs.New(jobs.Config{
 		Pool: s.DB.Primary, Tiers: s.Tiers, Rivers: s.Rivers, Timelines: s.Store.Maintenance, Files: s.Store.Files, Blobs: s.Blobs,
-		Links: s.Store.Links, Fetch: client, Pushes: s.Store.Pushes, Sources: sources.Open(s.Store),
-		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Links: s.Store.Links, Fetch: client, Pushes: s.Store.Pushes, Sources: sources.Open(s.Store), Callback: s.HTTP.URL,
+		DueEvery: 200 * time.Millisecond,
+		Log:      slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -82,9 +82,10 @@ func TestOPML(t *testing.T) {
 <outline text="bad" xmlUrl="javascript:x"/><outline xmlUrl="https://last.example/"/>
 </body></opml>`
 	want := []Outline{
-		{"https://boats.example/feed", "Boats & more", "https://boats.example/", []string{"Sea"}, 2},
-		{"https://deep.example/feed", "x", "", []string{"Sea", "Deep"}, 3},
-		{"https://last.example/", "", "", nil, 4},
+		{"https://boats.example/feed", false, "Boats & more", "https://boats.example/", []string{"Sea"}, 2},
+		{"https://deep.example/feed", false, "x", "", []string{"Sea", "Deep"}, 3},
+		{"javascript:x", true, "bad", "", nil, 4},
+		{"https://last.example/", false, "", "", nil, 4},
 	}
 	got, err := ParseOPML(strings.NewReader(list))
 	if err != nil {

@@ -12,15 +12,16 @@ const (
 
 // Outline is a feed that an OPML file names.
 type Outline struct {
-	URL     string
+	URL     string // one of the web, unless Invalid
+	Invalid bool
 	Title   string
 	Site    string   // address of its page; may be empty
 	Folders []string // names of the outlines it stands in, from outside
 	Line    int
 }
 
-// ParseOPML reads the feeds of an OPML file, in their order. Those whose address is not one
-// of the web are left out. An error is a *Fatal, or that of the reader; with TooMany, the
+// ParseOPML reads the feeds of an OPML file, in their order. Those whose address is not one of the
+// web have it as it stands there, cut: whoever adds them says so. An error is a *Fatal, or that of the reader; with TooMany, the
 // first 1,000 are returned beside it.
 func ParseOPML(r io.Reader) ([]Outline, error) {
 	text, err := open(r, maxOPMLBytes, "")
@@ -58,11 +59,16 @@ func ParseOPML(r io.Reader) ([]Outline, error) {
 			title = scan.attribute("text")
 		}
 		title, _ = cutRunes(oneLine(title), MaxTitleRunes)
-		if address, ok := webAddress(scan.attribute("xmlUrl"), nil); ok && len(address) <= MaxAddressBytes {
+		given := oneLine(scan.attribute("xmlUrl"))
+		address, ok := webAddress(given, nil)
+		if ok = ok && len(address) <= MaxAddressBytes; !ok {
+			address, _ = cutRunes(given, MaxValueRunes)
+		}
+		if given != "" {
 			if len(feeds) == maxOutlines {
 				return feeds, src.fatal(TooMany, "%s", fmt.Sprintf("the list has more than %d feeds", maxOutlines))
 			}
-			f := Outline{URL: address, Title: title, Line: tok.line}
+			f := Outline{URL: address, Invalid: !ok, Title: title, Line: tok.line}
 			if site, ok := webAddress(scan.attribute("htmlUrl"), nil); ok && len(site) <= MaxAddressBytes {
 				f.Site = site
 			}

@@ -1,0 +1,631 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"riverrun/jobs"
+	"riverrun/jobs/fetch"
+	loads "riverrun/jobs/sources"
+	"riverrun/timelines"
+	"riverrun/timelines/blobs"
+	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/formats"
+	"riverrun/web/view"
+)
+
+// runSource adds, lists, fetches and removes sources.
+func runSource(ctx context.Context, e *env, args []string) error {
+	if len(args) == 0 {
+		return usagef("source: say add, list, fetch or remove")
+	}
+	verb, args := args[0], flagsFirst(args[1:])
+	e.name += " " + verb
+	switch verb {
+	case "add":
+		return sourceAdd(ctx, e, args)
+	case "list":
+		return sourceList(ctx, e, args)
+	case "fetch":
+		return sourceFetch(ctx, e, args)
+	case "remove":
+		return sourceRemove(ctx, e, args)
+	}
+	return usagef("source: there is no %q; say add, list, fetch or remove", verb)
+}
+
+const dryRun = "dry-run"
+
+// flagsFirst puts flags that follow the arguments before them, where they are understood.
+func flagsFirst(args []string) []string {
+	var flags, rest []string
+	for i := 0; i < len(args); i++ {
+		name := strings.TrimLeft(args[i], "-")
+		switch {
+		case args[i] == "--":
+			return slices.Concat(flags, rest, args[i+1:])
+		case name != args[i] && (name == dryRun || strings.Contains(name, "=")):
+			flags = append(flags, args[i])
+		case name == args[i] || name == "" || i+1 == len(args):
+			rest = append(rest, args[i])
+		default:
+			flags = append(flags, args[i], args[i+1])
+			i++
+		}
+	}
+	return append(flags, rest...)
+}
+
+// hosting is one run of the command, which does itself what jobs do elsewhere.
+type hosting struct {
+	*env
+	node    *node
+	sources *sources.Store
+	blobs   blobs.Store
+	fetcher loads.Fetcher
+	runner  loads.Runner
+}
+
+func withHosting(ctx context.Context, e *env, c *config, do func(context.Context, *hosting) error) error {
+	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
+		files, err := n.files(ctx)
+		if err != nil {
+			return err
+		}
+		client, err := fetch.New(fetch.Config{Site: c.url, Allow: c.fetchAllow, Proxy: c.fetchProxy})
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		h := &hosting{env: e, node: n, sources: sources.Open(n.timelines), blobs: files}
+		h.fetcher = loads.Fetcher{Sources: h.sources, Blobs: files, Client: client, Log: n.log}
+		h.runner = loads.Runner{
+			Sources: h.sources, Blobs: files, Act: n.tiers.Act, Log: n.log,
+			Yield: func(ctx context.Context) error { return jobs.Yield(ctx, n.stores.primary) },
+		}
+		return do(ctx, h)
+	})
+}
+
+func sourceAdd(ctx context.Context, e *env, args []string) error {
+	var add sources.New
+	var to, mode string
+	dry := false
+	c, rest, err := e.parse(args, func(fs *flag.FlagSet) {
+		fs.StringVar(&to, "to", "", "the person or the group whose source it is; NAME/PAGE for a page of a person")
+		fs.StringVar(&add.Title, "title", "", "shown with each post; default: the feed's own")
+		fs.StringVar(&mode, "mode", "", "append or sync; default: as usual for the format")
+		fs.BoolVar(&dry, dryRun, false, "only say what it would bring")
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(rest) == 0:
+		return usagef("%s: say what: URL, FILE or feeds.opml", e.name)
+	case len(rest) > 1:
+		return usagef("%s: %q is one too many", e.name, rest[1])
+	case to == "":
+		return usagef("%s: say whose: -to NAME", e.name)
+	case mode != "" && mode != string(sources.Append) && mode != string(sources.Sync):
+		return usagef("%s: -mode %q: want append or sync", e.name, mode)
+	}
+	add.Mode = sources.Mode(mode)
+	add.Owner, add.Slug, _ = strings.Cut(to, "/")
+	what := rest[0]
+	link := strings.HasPrefix(what, "http://") || strings.HasPrefix(what, "https://")
+	if !link {
+		// A mistyped name is reported before anything has begun.
+		if err := readable(what); err != nil {
+			return fmt.Errorf("%s: this is neither an address (https://…) nor a file: %w", e.name, err)
+		}
+	}
+	return withHosting(ctx, e, c, func(ctx context.Context, h *hosting) error {
+		switch {
+		case link:
+			add.Way, add.URL = sources.Link, what
+			return h.add(ctx, add, dry)
+		case strings.EqualFold(filepath.Ext(what), ".opml"):
+			return h.addAll(ctx, add, what, dry)
+		}
+		add.Way = sources.File
+		return h.addFile(ctx, add, what, dry)
+	})
+}
+
+// add adds a link, and loads it at once.
+func (h *hosting) add(ctx context.Context, add sources.New, dry bool) error {
+	actor, err := h.sources.ActsFor(ctx, add.Owner)
+	if err != nil {
+		return explainSource(add.Owner, err)
+	}
+	if dry {
+		return h.look(ctx, add.URL)
+	}
+	s, err := h.sources.Add(ctx, actor, add)
+	if err != nil {
+		return explainSource(add.Owner, err)
+	}
+	fmt.Fprintf(h.stdout, "added %s\n", s.Code)
+	return h.fetch(ctx, s)
+}
+
+// look says what an address would bring.
+func (h *hosting) look(ctx context.Context, address string) error {
+	found, problem, err := h.fetcher.Look(ctx, address)
+	return h.wouldBring(address, found, problem, err)
+}
+
+func (h *hosting) wouldBring(what string, found formats.Summary, problem sources.Problem, err error) error {
+	if fatal, ok := errors.AsType[*formats.Fatal](err); ok {
+		return fmt.Errorf("%s: %s", what, fatalText(fatal))
+	}
+	if err != nil {
+		return err
+	}
+	if problem != "" {
+		return fmt.Errorf("%s: %s", what, problemText(string(problem)))
+	}
+	fmt.Fprintf(h.stdout, "%d new, 0 changed, 0 would go%s\n", found.Lines-found.Bad, wrong(int64(found.Bad), 0))
+	return nil
+}
+
+// addAll adds the links of an OPML file. The site fetches them; this command would take long for many.
+func (h *hosting) addAll(ctx context.Context, add sources.New, name string, dry bool) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // only read
+	list, err := formats.ParseOPML(file)
+	if fatal, ok := errors.AsType[*formats.Fatal](err); ok {
+		return fmt.Errorf("%s: %s", name, fatalText(fatal))
+	}
+	if err != nil {
+		return err
+	}
+	actor, err := h.sources.ActsFor(ctx, add.Owner)
+	if err != nil {
+		return explainSource(add.Owner, err)
+	}
+	failed := 0
+	add.Way = sources.Link
+	for _, o := range list {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		one := add
+		one.URL, one.Title = o.URL, cutTitle(o.Title)
+		if dry {
+			fmt.Fprintf(h.stdout, "%s: ", o.URL)
+			err = h.look(ctx, o.URL)
+			if err != nil {
+				fmt.Fprintln(h.stdout, "fails")
+			}
+		} else {
+			var s sources.Source
+			if s, err = h.sources.Add(ctx, actor, one); err == nil {
+				fmt.Fprintf(h.stdout, "added %s %s\n", s.Code, o.URL)
+			} else {
+				err = fmt.Errorf("%s: %w", o.URL, explainSource(add.Owner, err))
+			}
+		}
+		if err != nil {
+			failed++
+			fmt.Fprintf(h.stderr, "%s: %v\n", h.name, err)
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d feeds failed: see above", failed, len(list))
+	}
+	if !dry {
+		fmt.Fprintf(h.stdout, "added %d sources; the site fetches them while it is served\n", len(list))
+	}
+	return nil
+}
+
+// cutTitle cuts a title that another program wrote.
+func cutTitle(title string) string { return view.ShortText(strings.ToValidUTF8(title, ""), 100) }
+
+// addFile adds a source of files, and loads its first one.
+func (h *hosting) addFile(ctx context.Context, add sources.New, name string, dry bool) error {
+	actor, err := h.sources.ActsFor(ctx, add.Owner)
+	if err != nil {
+		return explainSource(add.Owner, err)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // only read
+	begin := make([]byte, 4096)
+	n, err := io.ReadFull(file, begin)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if dry {
+		found, err := formats.Canonical(io.Discard, file, formats.Options{})
+		return h.wouldBring(name, found, "", err)
+	}
+	// The format says what absence means, unless the operator does. One that cannot be told yet, as the
+	// file is compressed, leaves what is there.
+	if format, err := formats.Detect(begin[:n], ""); err == nil {
+		add.Format = format
+	}
+	if add.Title == "" {
+		add.Title = cutTitle(filepath.Base(name))
+	}
+	s, err := h.sources.Add(ctx, actor, add)
+	if err != nil {
+		return explainSource(add.Owner, err)
+	}
+	fmt.Fprintf(h.stdout, "added %s\n", s.Code)
+	return h.load(ctx, actor, s, file, false)
+}
+
+func sourceList(ctx context.Context, e *env, args []string) error {
+	c, rest, err := e.parse(args, nil)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 1:
+		return usagef("%s: %q is one too many", e.name, rest[1])
+	}
+	return withHosting(ctx, e, c, func(ctx context.Context, h *hosting) error {
+		out := tabwriter.NewWriter(h.stdout, 0, 0, 2, ' ', 0)
+		row := func(s sources.Source, owner string) {
+			state := string(s.Status)
+			if s.Problem != "" {
+				state += " (" + s.Problem + ")"
+			}
+			where := s.URL
+			if where == "" {
+				where = string(s.Way)
+			}
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Code, owner, s.Mode, state, where, s.Title)
+		}
+		if len(rest) == 1 {
+			actor, err := h.sources.ActsFor(ctx, rest[0])
+			if err != nil {
+				return explainSource(rest[0], err)
+			}
+			list, err := h.sources.List(ctx, actor, rest[0])
+			if err != nil {
+				return explainSource(rest[0], err)
+			}
+			for _, s := range list {
+				row(s, rest[0])
+			}
+			return out.Flush()
+		}
+		const page = 500
+		for after := int64(0); ; {
+			list, err := h.sources.All(ctx, after, page)
+			if err != nil {
+				return err
+			}
+			for _, s := range list {
+				row(s.Source, s.Owner)
+				after = s.ID
+			}
+			if len(list) < page {
+				return out.Flush()
+			}
+		}
+	})
+}
+
+func sourceFetch(ctx context.Context, e *env, args []string) error {
+	dry := false
+	c, rest, err := e.parse(args, func(fs *flag.FlagSet) {
+		fs.BoolVar(&dry, dryRun, false, "only say what it would change")
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(rest) == 0:
+		return usagef("%s: say which: CODE", e.name)
+	case len(rest) > 2:
+		return usagef("%s: %q is one too many", e.name, rest[2])
+	}
+	return withHosting(ctx, e, c, func(ctx context.Context, h *hosting) error {
+		s, actor, err := h.find(ctx, rest[0])
+		switch {
+		case err != nil:
+			return err
+		case s.Way == sources.Link && len(rest) == 2:
+			return fmt.Errorf("%s is fetched from %s, and takes no file", s.Code, s.URL)
+		case s.Way == sources.Link && dry:
+			return h.preview(ctx, s)
+		case s.Way == sources.Link:
+			return h.fetch(ctx, s)
+		case s.Way == sources.Push:
+			return fmt.Errorf("a program pushes the items of %s: nothing can be fetched", s.Code)
+		case len(rest) == 1:
+			return fmt.Errorf("%s is loaded from files: say which, source fetch %[1]s FILE", s.Code)
+		}
+		file, err := os.Open(rest[1])
+		if err != nil {
+			return err
+		}
+		defer func() { _ = file.Close() }() // only read
+		return h.load(ctx, actor, s, file, dry)
+	})
+}
+
+// find returns a source, and who acts for its owner.
+func (h *hosting) find(ctx context.Context, code string) (sources.Source, int64, error) {
+	none := fmt.Errorf("there is no source %s", code)
+	parsed, ok := timelines.ParseCode(code)
+	if !ok {
+		return sources.Source{}, 0, none
+	}
+	s, err := h.sources.ByCode(ctx, parsed)
+	if errors.Is(err, sources.ErrNotFound) {
+		return sources.Source{}, 0, none
+	}
+	if err != nil {
+		return sources.Source{}, 0, err
+	}
+	actor, err := h.sources.ActsFor(ctx, s.Owner)
+	if err != nil {
+		return sources.Source{}, 0, explainSource(s.Owner, err)
+	}
+	return s.Source, actor, nil
+}
+
+func sourceRemove(ctx context.Context, e *env, args []string) error {
+	posts := ""
+	c, rest, err := e.parse(args, func(fs *flag.FlagSet) {
+		fs.StringVar(&posts, "posts", "", "what becomes of its posts: delete, discussed (delete all but those) or keep")
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(rest) == 0:
+		return usagef("%s: say which: CODE", e.name)
+	case len(rest) > 1:
+		return usagef("%s: %q is one too many", e.name, rest[1])
+	case !slices.Contains([]string{sources.Delete, sources.KeepDiscussed, sources.Keep}, posts):
+		return usagef("%s: -posts %q: want delete, discussed or keep", e.name, posts)
+	}
+	return withHosting(ctx, e, c, func(ctx context.Context, h *hosting) error {
+		s, actor, err := h.find(ctx, rest[0])
+		if err != nil {
+			return err
+		}
+		if s.Status != sources.Removing { // an interrupted removal goes on as it was begun
+			if s, err = h.sources.Remove(ctx, actor, s.Code, posts); err != nil {
+				return explainSource("", err)
+			}
+		}
+		for {
+			err := h.runner.Run(ctx, s.ID)
+			if err != nil && !errors.Is(err, sources.ErrBusy) {
+				return err
+			}
+			if _, err := h.sources.ByCode(ctx, s.Code); errors.Is(err, sources.ErrNotFound) {
+				fmt.Fprintf(h.stdout, "removed %s\n", s.Code)
+				return nil
+			} else if err != nil {
+				return err
+			}
+			if err := pause(ctx, lookAgain); err != nil {
+				return fmt.Errorf("%w; the rest is removed while the site is served, or by the same command", err)
+			}
+		}
+	})
+}
+
+// lookAgain is how often this process looks whether another one has ended what it does.
+const lookAgain = 100 * time.Millisecond
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return errors.New("interrupted")
+	case <-t.C:
+		return nil
+	}
+}
+
+// latest is the number of the latest load of a source, 0 if there is none.
+func (h *hosting) latest(ctx context.Context, source int64) (int64, error) {
+	list, err := h.sources.Loads(ctx, source, 0, 1)
+	if err != nil || len(list) == 0 {
+		return 0, err
+	}
+	return list[0].No, nil
+}
+
+// fetch fetches a link and says what became of it. The site may do that at the same time, as the
+// source is due; then its load is the one that is told of.
+func (h *hosting) fetch(ctx context.Context, s sources.Source) error {
+	if s.Status == sources.Paused {
+		return fmt.Errorf("%s is paused", s.Code)
+	}
+	// A source that was just added has no load that is not of its first fetch.
+	before := int64(0)
+	if s.FetchedAt != nil {
+		var err error
+		if before, err = h.latest(ctx, s.ID); err != nil {
+			return err
+		}
+	}
+	for {
+		o, err := h.fetcher.Fetch(ctx, s.ID)
+		switch {
+		case errors.Is(err, sources.ErrNotFound):
+			return fmt.Errorf("%s was paused or removed", s.Code)
+		case errors.Is(err, sources.ErrBusy), errors.Is(err, sources.ErrStale):
+			o.Postponed, o.After = true, lookAgain
+		case err != nil:
+			return err
+		}
+		if o.Postponed {
+			if err := pause(ctx, o.After); err != nil {
+				return err
+			}
+			continue
+		}
+		if o.Problem != "" {
+			return fmt.Errorf("%s: %s", s.URL, problemText(string(o.Problem)))
+		}
+		no, err := h.latest(ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		if no == before {
+			fmt.Fprintln(h.stdout, "nothing is new")
+			return nil
+		}
+		return h.work(ctx, s.ID, no)
+	}
+}
+
+// preview says what a fetch would change.
+func (h *hosting) preview(ctx context.Context, s sources.Source) error {
+	for {
+		o, err := h.fetcher.Preview(ctx, s.ID)
+		switch {
+		case errors.Is(err, sources.ErrNotFound):
+			return fmt.Errorf("%s is paused", s.Code)
+		case errors.Is(err, sources.ErrBusy), errors.Is(err, sources.ErrStale):
+			o.Postponed, o.After = true, lookAgain
+		case err != nil:
+			return err
+		}
+		if o.Postponed {
+			if err := pause(ctx, o.After); err != nil {
+				return err
+			}
+			continue
+		}
+		if o.Problem != "" {
+			return fmt.Errorf("%s: %s", s.URL, problemText(string(o.Problem)))
+		}
+		return h.work(ctx, s.ID, o.Load)
+	}
+}
+
+// load loads a file for a source.
+func (h *hosting) load(ctx context.Context, actor int64, s sources.Source, file io.Reader, dry bool) error {
+	sum, size, err := h.blobs.Put(ctx, file, sources.MaxFileBytes)
+	if errors.Is(err, blobs.ErrTooLarge) {
+		return errors.New(problemText(string(formats.TooLarge)))
+	}
+	if err != nil {
+		return fmt.Errorf("keep the file: %w", err)
+	}
+	l, err := h.sources.Upload(ctx, actor, s.Code, sources.Uploaded{Sum: sum, Bytes: size, Dry: dry})
+	if err != nil {
+		return explainSource("", err)
+	}
+	return h.work(ctx, s.ID, l.No)
+}
+
+// work works the loads of a source, or waits for whoever does, until one has ended, and tells of it.
+func (h *hosting) work(ctx context.Context, source, no int64) error {
+	for {
+		err := h.runner.Run(ctx, source)
+		if err != nil && !errors.Is(err, sources.ErrBusy) {
+			if ctx.Err() != nil {
+				return errors.New("interrupted; the load goes on while the site is served, or with the next fetch")
+			}
+			return explainSource("", err)
+		}
+		l, err := h.sources.Load(ctx, source, no)
+		if err != nil {
+			return err
+		}
+		if !l.State.Working() {
+			return h.tell(&l)
+		}
+		if err := pause(ctx, lookAgain); err != nil {
+			return err
+		}
+	}
+}
+
+// tell says what became of a load.
+func (h *hosting) tell(l *sources.Load) error {
+	switch l.State {
+	case sources.Failed:
+		if l.Problem != nil {
+			return fmt.Errorf("load %d failed: %s", l.No, fatalText(l.Problem))
+		}
+		return fmt.Errorf("load %d failed", l.No)
+	case sources.Cancelled:
+		return fmt.Errorf("load %d was cancelled", l.No)
+	case sources.Previewed:
+		fmt.Fprintf(h.stdout, "%d new, %d changed, %d would go%s\n", l.Added, l.Changed, l.Gone, wrong(l.Errors, l.Warnings))
+	case sources.Held:
+		fmt.Fprintf(h.stdout, "load %d: %d new, %d changed%s\n%d would go, which is many at once: its owner is asked on the page of the source\n",
+			l.No, l.Added, l.Changed, wrong(l.Errors, l.Warnings), l.Gone)
+	default:
+		fmt.Fprintf(h.stdout, "load %d: %d new, %d changed, %d went%s\n", l.No, l.Added, l.Changed, l.Gone, wrong(l.Errors, l.Warnings))
+	}
+	return nil
+}
+
+// wrong counts what is wrong, if anything is.
+func wrong(problems, warnings int64) string {
+	if problems+warnings == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; errors %d, warnings %d", problems, warnings)
+}
+
+func problemText(code string) string {
+	what, todo := view.ProblemText(view.LocaleOf("en"), code)
+	return strings.TrimSpace(what + " " + todo)
+}
+
+func fatalText(f *formats.Fatal) string {
+	text := problemText(string(f.Code))
+	if f.Line > 0 {
+		text += fmt.Sprintf(" Line %d, column %d.", f.Line, f.Column)
+	}
+	return text
+}
+
+// explainSource adds to err what a person at a terminal can do about it.
+func explainSource(owner string, err error) error {
+	var invalid *timelines.InvalidError
+	switch {
+	case errors.Is(err, timelines.ErrNotFound):
+		return fmt.Errorf("there is no user or group %s", owner)
+	case errors.Is(err, timelines.ErrForbidden):
+		return fmt.Errorf("nobody administers the group %s", owner)
+	case errors.As(err, &invalid):
+		if text, ok := invalidSources[invalid.Code]; ok {
+			return errors.New(strings.ReplaceAll(text, "{most}", strconv.Itoa(invalid.Most)))
+		}
+	}
+	return err
+}
+
+var invalidSources = map[string]string{
+	"url_invalid":   "this is no address that can be fetched",
+	"source_twice":  "this address is a source there already",
+	"source_many":   "one person or group has {most} sources at most",
+	"title_long":    "a title has 100 characters at most",
+	"title_invalid": "a title holds no unreadable characters",
+	"to_unknown":    "this person has no such page",
+	"to_forbidden":  "whoever added the source may not post there",
+	"source_paused": "the source is paused",
+}

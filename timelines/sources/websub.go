@@ -1,0 +1,168 @@
+package sources
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/sources/formats"
+)
+
+// Hubs (WebSub) tell of what is new in a feed, so that it is fetched at once. What they send is a hint
+// and no more: the feed is fetched from where it is. So nobody need trust a hub, and one that fails
+// costs only time: the source is fetched as often as without it.
+
+const (
+	// AskedLease is how long a hub is asked to tell of what is new. It is asked again when four fifths
+	// of what it grants are over.
+	AskedLease = 10 * 24 * time.Hour
+	leastLease = time.Hour
+	mostLease  = 30 * 24 * time.Hour
+	// hintGap is how long a source is left alone after a fetch, whatever its hub tells.
+	hintGap = 30 * time.Second
+)
+
+// Subscription is what a hub is asked for.
+type Subscription struct {
+	// Code is that of the source, and Secret makes the address that the hub calls known to it alone.
+	Code, Secret string
+	Hub, Topic   string
+}
+
+// Hub notes which hub the file of a load names, if any. One that is new is asked soon, and of one that
+// is not named any more nothing is heard from now on. It counts for links only, and not for dry loads.
+func (w *Work) Hub(ctx context.Context, l *Load, feed formats.Feed) error {
+	if l.Dry || l.Way != Link {
+		return nil
+	}
+	if feed.Hub == "" {
+		if _, err := w.conn.Exec(ctx, `DELETE FROM source_hubs WHERE source_id = @source`, pgx.StrictNamedArgs{"source": w.source}); err != nil {
+			return fmt.Errorf("forget a hub: %w", err)
+		}
+		return nil
+	}
+	topic := feed.Self
+	if topic == "" {
+		topic = l.Base
+	}
+	var random [24]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return fmt.Errorf("make a secret: %w", err)
+	}
+	// Another address to call is made for another hub: the former one knows the old one.
+	const query = `
+		INSERT INTO source_hubs AS h (source_id, hub, topic, secret) VALUES (@source, @hub, @topic, @secret)
+		ON CONFLICT (source_id) DO UPDATE SET hub = EXCLUDED.hub, topic = EXCLUDED.topic, secret = EXCLUDED.secret,
+			next_at = now(), asked_at = NULL, until = NULL, failures = 0
+		WHERE (h.hub, h.topic) <> (EXCLUDED.hub, EXCLUDED.topic)`
+	_, err := w.conn.Exec(ctx, query, pgx.StrictNamedArgs{
+		"source": w.source, "hub": feed.Hub, "topic": topic, "secret": base64.RawURLEncoding.EncodeToString(random[:]),
+	})
+	if err != nil {
+		return fmt.Errorf("note a hub: %w", err)
+	}
+	return nil
+}
+
+// ClaimHubs returns up to limit sources whose hubs are to be asked, and leaves each to the caller for
+// some minutes.
+func (s *Store) ClaimHubs(ctx context.Context, limit int) ([]int64, error) {
+	const query = `
+		WITH due AS MATERIALIZED (
+			SELECT h.source_id FROM source_hubs h JOIN sources s ON s.id = h.source_id
+			WHERE h.next_at <= now() AND s.status = 'active' ORDER BY h.next_at LIMIT @limit FOR NO KEY UPDATE OF h SKIP LOCKED
+		)
+		UPDATE source_hubs h SET next_at = now() + @claimed FROM due WHERE h.source_id = due.source_id RETURNING h.source_id`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"limit": limit, "claimed": claimedFor})
+	if err == nil {
+		var ids []int64
+		if ids, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err == nil {
+			return ids, nil
+		}
+	}
+	return nil, fmt.Errorf("claim hubs: %w", err)
+}
+
+// AskHub notes that the hub of a source is being asked, and returns what for. If the hub does not
+// confirm it is asked again, later and later. chance is a random number in [0, 1). ErrNotFound says
+// that there is no hub, or the source is not active.
+func (s *Store) AskHub(ctx context.Context, source int64, chance float64) (Subscription, error) {
+	return inTx(ctx, s.pool, func(tx pgx.Tx) (Subscription, error) {
+		var a Subscription
+		var failures int
+		const query = `
+			UPDATE source_hubs h SET asked_at = now(), failures = h.failures + 1 FROM sources s
+			WHERE s.id = h.source_id AND h.source_id = @source AND s.status = 'active'
+			RETURNING s.code, h.secret, h.hub, h.topic, h.failures`
+		err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": source}).Scan(&a.Code, &a.Secret, &a.Hub, &a.Topic, &failures)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return a, ErrNotFound
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, `UPDATE source_hubs SET next_at = now() + @after WHERE source_id = @source`,
+				pgx.StrictNamedArgs{"source": source, "after": Backoff(failures, chance)})
+		}
+		if err != nil {
+			return a, fmt.Errorf("ask a hub: %w", err)
+		}
+		return a, nil
+	})
+}
+
+// HubConfirms notes that a hub tells of what is new for so long, 0 if it does not say, and reports
+// whether that was asked for. Only its own hub knows the secret of a source.
+func (s *Store) HubConfirms(ctx context.Context, code, secret, topic string, lease time.Duration) (bool, error) {
+	if lease <= 0 {
+		lease = AskedLease
+	}
+	lease = min(max(lease, leastLease), mostLease)
+	const query = `
+		UPDATE source_hubs h SET until = now() + @lease, next_at = now() + @renew, failures = 0 FROM sources s
+		WHERE s.id = h.source_id AND s.code = @code AND s.status = 'active' AND h.secret = @secret AND h.topic = @topic
+			AND h.asked_at > now() - interval '1 day'`
+	tag, err := s.pool.Exec(ctx, query, pgx.StrictNamedArgs{
+		"code": code, "secret": secret, "topic": topic, "lease": lease, "renew": lease / 5 * 4,
+	})
+	if err != nil {
+		return false, fmt.Errorf("confirm a hub: %w", err)
+	}
+	return tag.RowsAffected() > 0, nil
+}
+
+// HubDenies notes that a hub will not tell of what is new, and reports whether it is one that was
+// asked. It is asked again in a week.
+func (s *Store) HubDenies(ctx context.Context, code, secret string) (bool, error) {
+	const query = `
+		UPDATE source_hubs h SET until = NULL, next_at = now() + @after FROM sources s
+		WHERE s.id = h.source_id AND s.code = @code AND h.secret = @secret`
+	tag, err := s.pool.Exec(ctx, query, pgx.StrictNamedArgs{"code": code, "secret": secret, "after": latest})
+	if err != nil {
+		return false, fmt.Errorf("note that a hub denies: %w", err)
+	}
+	return tag.RowsAffected() > 0, nil
+}
+
+// HubTells makes a source due of which its hub tells that something is new, and reports whether there
+// is such a source. It does so at most every half minute.
+func (s *Store) HubTells(ctx context.Context, code, secret string) (bool, error) {
+	const query = `
+		WITH told AS MATERIALIZED (
+			SELECT s.id FROM sources s JOIN source_hubs h ON h.source_id = s.id
+			WHERE s.code = @code AND s.status <> 'removing' AND h.secret = @secret
+		), due AS (
+			UPDATE sources s SET next_at = least(next_at, greatest(now(), fetched_at + @gap)) FROM told
+			WHERE s.id = told.id AND s.status = 'active' AND s.way = 'link'
+		)
+		SELECT EXISTS (SELECT FROM told)`
+	var known bool
+	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"code": code, "secret": secret, "gap": hintGap}).Scan(&known)
+	if err != nil {
+		return false, fmt.Errorf("hear a hub: %w", err)
+	}
+	return known, nil
+}

@@ -1,0 +1,86 @@
+package web
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"riverrun/timelines"
+)
+
+// hubCalls are what hubs call (WebSub). Only the hub that was asked knows the secret in the address.
+type hubCalls struct{ *Server }
+
+func (s hubCalls) routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /api/websub/{code}/{secret}", s.answer(s.confirm))
+	mux.HandleFunc("POST /api/websub/{code}/{secret}", s.answer(s.tell))
+}
+
+// hubSecret is the form of the secrets.
+var hubSecret = regexp.MustCompile(`^[A-Za-z0-9_-]{32}$`)
+
+// maxChallenge bounds what a hub has repeated to it, in bytes.
+const maxChallenge = 4 << 10
+
+// answer answers with the status and the text that h returns.
+func (s hubCalls) answer(h func(r *http.Request, code string) (status int, text string, err error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		status, text := http.StatusNotFound, ""
+		code, ok := timelines.ParseCode(r.PathValue("code"))
+		if ok && hubSecret.MatchString(r.PathValue("secret")) {
+			err := s.limits.pushes.allow("hub " + code)
+			if err == nil {
+				bounded, cancel := s.bounded(r)
+				defer cancel()
+				status, text, err = h(bounded, code)
+			}
+			if err != nil {
+				status = refusalOf(err).status
+				s.log.InfoContext(r.Context(), "a hub was refused", "code", requestCode(r.Context()), "status", status, "error", err)
+				sayWhen(w, status)
+			}
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, text) // the hub is gone
+	}
+}
+
+// confirm answers a hub that asks whether the site wants to hear of a feed.
+func (s hubCalls) confirm(r *http.Request, code string) (int, string, error) {
+	q := r.URL.Query()
+	known, err, text := false, error(nil), ""
+	switch q.Get("hub.mode") {
+	case "subscribe":
+		text = q.Get("hub.challenge")
+		topic := q.Get("hub.topic")
+		if text == "" || len(text) > maxChallenge || !utf8.ValidString(topic) || strings.ContainsRune(topic, 0) {
+			return http.StatusNotFound, "", nil
+		}
+		seconds, bad := strconv.Atoi(q.Get("hub.lease_seconds"))
+		if bad != nil || seconds > 1<<30 {
+			seconds = 0
+		}
+		known, err = s.sources.HubConfirms(r.Context(), code, r.PathValue("secret"), topic, time.Duration(seconds)*time.Second)
+	case "denied":
+		known, err = s.sources.HubDenies(r.Context(), code, r.PathValue("secret"))
+	}
+	if err != nil || !known {
+		return http.StatusNotFound, "", err // whoever wants the site to hear no more is not the site
+	}
+	return http.StatusOK, text, nil
+}
+
+// tell has a source fetched of which its hub tells. What the hub sends is not looked at.
+func (s hubCalls) tell(r *http.Request, code string) (int, string, error) {
+	known, err := s.sources.HubTells(r.Context(), code, r.PathValue("secret"))
+	if err != nil || !known {
+		return http.StatusGone, "", err // it need not call again
+	}
+	return http.StatusAccepted, "", nil
+}
