@@ -542,7 +542,7 @@ func (h *hosting) load(ctx context.Context, actor int64, s sources.Source, file 
 func (h *hosting) work(ctx context.Context, source, no int64) error {
 	for {
 		err := h.runner.Run(ctx, source)
-		if err != nil && !errors.Is(err, sources.ErrBusy) {
+		if err != nil && !errors.Is(err, sources.ErrBusy) && !errors.Is(err, loads.ErrHeld) {
 			if ctx.Err() != nil {
 				return errors.New("interrupted; the load goes on while the site is served, or with the next fetch")
 			}

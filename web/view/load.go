@@ -42,7 +42,10 @@ func (v LoadPage) at(which sources.Which, after, ending string) string {
 	return path + "?" + q.Encode()
 }
 
-func (v LoadPage) anyProblem() bool { return v.Load.Errors+v.Load.Warnings > 0 }
+// warnings are those of items, and pictures that cannot be had.
+func (v LoadPage) warnings() int64 { return v.Load.Warnings + v.Load.PictureErrors }
+
+func (v LoadPage) anyProblem() bool { return v.Load.Errors+v.warnings() > 0 }
 
 // codeCount is how often a code came up.
 type codeCount struct {
@@ -63,7 +66,7 @@ func (v LoadPage) codes() []codeCount {
 }
 
 // notAll reports whether some problems are counted and not kept.
-func (v LoadPage) notAll() bool { return v.Load.Errors+v.Load.Warnings > sources.MostProblems }
+func (v LoadPage) notAll() bool { return v.Load.Errors+v.warnings() > sources.MostProblems }
 
 func (v LoadPage) allText() string {
 	return v.Locale.T("loads.all.kept", "n", v.Locale.Number(sources.MostProblems))
@@ -79,7 +82,7 @@ func (v LoadPage) levelText(level formats.Level) string {
 	case formats.LevelError:
 		return v.Locale.N("loads.errors", int(v.Load.Errors))
 	case formats.LevelWarning:
-		return v.Locale.N("loads.warnings", int(v.Load.Warnings))
+		return v.Locale.N("loads.warnings", int(v.warnings()))
 	}
 	return v.Locale.T("loads.all")
 }
@@ -109,6 +112,8 @@ func (v LoadPage) facts() []fact {
 	add(loc.T("loads.fact.errors"), l.Errors, true)
 	add(loc.T("loads.fact.warnings"), l.Warnings, true)
 	add(loc.T("loads.fact.unreadable"), l.Unreadable, false)
+	add(loc.T("loads.fact.pictures"), l.Pictures, false)
+	add(loc.T("loads.fact.pictures.failed"), l.PictureErrors, false)
 	return list
 }
 
