@@ -106,7 +106,7 @@ func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load)
 		return err
 	}
 	r.Log.InfoContext(ctx, "read a source", "source", l.SourceID, "load", l.No, "items", found.Lines, "took", time.Since(began))
-	if err := work.Begin(ctx, l, int64(found.Lines), int64(found.Unknown), sum); err != nil {
+	if err := work.Begin(ctx, l, found, sum); err != nil {
 		return err
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {

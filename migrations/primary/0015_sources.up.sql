@@ -13,6 +13,7 @@ CREATE TABLE sources (
     succeeded_at   timestamptz,
     failures       integer     NOT NULL DEFAULT 0,
     errors_visible boolean     NOT NULL DEFAULT true,
+    titled         boolean     NOT NULL DEFAULT true,
     code           text        NOT NULL CONSTRAINT sources_code_key UNIQUE
                                CONSTRAINT sources_code CHECK (code ~ '^[0-9a-hjkmnp-tv-z]{10}$'),
     way            text        NOT NULL CONSTRAINT sources_way CHECK (way IN ('link', 'file', 'push')),
@@ -40,6 +41,7 @@ COMMENT ON COLUMN sources.ttl IS 'how many seconds the feed asks to be left alon
 COMMENT ON COLUMN sources.next_at IS 'when it is to be fetched; NULL: never by itself';
 COMMENT ON COLUMN sources.failures IS 'how many fetches or loads have failed since the last one that succeeded';
 COMMENT ON COLUMN sources.errors_visible IS 'false: a partner shows errors of items to its people itself';
+COMMENT ON COLUMN sources.titled IS 'its owner gave the title; else it is the feed''s own, once that is known';
 COMMENT ON COLUMN sources.mode IS 'append: a sliding window, where an item that is absent says nothing; sync: a full list, where it is gone';
 COMMENT ON COLUMN sources.slug IS 'the person''s sub-feed that its posts go to; empty: the feed, or the group';
 COMMENT ON COLUMN sources.content IS 'SHA-256 of the last file that was loaded without a problem for this version: the same file needs no load';

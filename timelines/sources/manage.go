@@ -103,14 +103,14 @@ func (s *Store) add(ctx context.Context, actor int64, n New) (Source, error) {
 			return Source{}, &timelines.InvalidError{Field: "url", Code: "source_many", Most: Most}
 		}
 		const insert = `
-			INSERT INTO sources (owner_id, added_by, code, way, mode, format, slug, title, url, settings, origin, errors_visible, next_at)
-			VALUES (@owner, @actor, @code, @way, @mode, @format, @slug, @title, @url, @settings, @origin, @origin = '',
+			INSERT INTO sources (owner_id, added_by, code, way, mode, format, slug, title, url, settings, origin, errors_visible, titled, next_at)
+			VALUES (@owner, @actor, @code, @way, @mode, @format, @slug, @title, @url, @settings, @origin, @origin = '', @titled,
 				CASE @way WHEN 'link' THEN now() END)
 			ON CONFLICT (code) DO NOTHING
 			RETURNING ` + sourceColumns
 		source, err := scanSource(tx.QueryRow(ctx, insert, pgx.StrictNamedArgs{
 			"owner": owner, "actor": actor, "code": timelines.NewCode(), "way": n.Way, "mode": n.mode(), "format": n.Format,
-			"slug": n.Slug, "title": n.title(), "url": n.URL, "settings": settings, "origin": n.Origin,
+			"slug": n.Slug, "title": n.title(), "url": n.URL, "settings": settings, "origin": n.Origin, "titled": n.Title != "",
 		}))
 		if errors.Is(err, ErrNotFound) {
 			return Source{}, errCodeTaken
@@ -287,7 +287,7 @@ func (s *Store) Change(ctx context.Context, actor int64, code, title string, set
 	if err != nil {
 		return Source{}, fmt.Errorf("change a source: %w", err)
 	}
-	return s.update(ctx, actor, code, `title = @title, settings = @settings, version = version + 1, content = NULL`,
+	return s.update(ctx, actor, code, `titled = titled OR title <> @title, title = @title, settings = @settings, version = version + 1, content = NULL`,
 		pgx.StrictNamedArgs{"title": n.Title, "settings": data})
 }
 

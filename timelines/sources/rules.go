@@ -101,7 +101,11 @@ func newWriter(r Rules, source string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.mark = sha256.Sum256(append(text, source...))
+	// A source that has another name need not be applied again unless posts show the name.
+	if strings.Contains(r.Title, "{source}") {
+		text = append(text, source...)
+	}
+	w.mark = sha256.Sum256(text)
 	return w, nil
 }
 

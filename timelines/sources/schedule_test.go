@@ -13,6 +13,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/formats"
 )
 
 // link makes a source of somebody's that has been due since so long ago.
@@ -308,7 +309,7 @@ func TestOnlyCleanLoadsAreRemembered(t *testing.T) {
 		w.must(err)
 		_, err = w.pool.Exec(t.Context(), `UPDATE loads SET errors = $2 WHERE id = $1`, l.ID, errors)
 		w.must(err)
-		w.must(k.Begin(t.Context(), &l, 0, 0, [32]byte{1}))
+		w.must(k.Begin(t.Context(), &l, formats.Summary{}, [32]byte{1}))
 		_, err = w.pool.Exec(t.Context(), `UPDATE loads SET errors = $2 WHERE id = $1`, l.ID, errors)
 		w.must(err)
 		w.end(k, &l)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -75,17 +76,17 @@ func (w *Work) Next(ctx context.Context) (Load, error) {
 		ORDER BY no LIMIT 1`, pgx.StrictNamedArgs{"source": w.source}))
 }
 
-// Begin records what the first pass found: how many lines the canonical file has, its hash, and how
-// many items have no readable id. From now on the load is applied. If it was begun with another
+// Begin records what the first pass found, and the hash of the canonical file. From now on the load
+// is applied. The source takes over what the feed says of itself. If the load was begun with another
 // canonical file, as by another version of the program, its lines are not those of the cursor, and
 // it begins anew; what is applied is the same then and writes nothing.
-func (w *Work) Begin(ctx context.Context, l *Load, lines, unreadable int64, canonical [32]byte) error {
+func (w *Work) Begin(ctx context.Context, l *Load, found formats.Summary, canonical [32]byte) error {
 	begun, err := inTx(ctx, w.conn, func(tx pgx.Tx) (Load, error) {
 		b, err := w.batch(ctx, tx, l)
 		if err != nil {
 			return Load{}, err
 		}
-		args := pgx.StrictNamedArgs{"load": l.ID, "lines": lines, "unreadable": unreadable, "canonical": canonical[:]}
+		args := pgx.StrictNamedArgs{"load": l.ID, "lines": found.Lines, "unreadable": found.Unknown, "canonical": canonical[:]}
 		var same bool
 		err = tx.QueryRow(ctx, `SELECT canonical IS NOT DISTINCT FROM @canonical FROM loads WHERE id = @load`,
 			pgx.StrictNamedArgs{"load": l.ID, "canonical": canonical[:]}).Scan(&same)
@@ -96,6 +97,7 @@ func (w *Work) Begin(ctx context.Context, l *Load, lines, unreadable int64, cano
 			return b.load, nil
 		}
 		var anew pgx.Batch
+		takeOver(&anew, b.load, found.Feed)
 		for _, table := range []string{"load_seen", "load_gone", "load_problems"} {
 			anew.Queue(`DELETE FROM `+table+` WHERE load_id = @load`, pgx.StrictNamedArgs{"load": l.ID})
 		}
@@ -118,6 +120,33 @@ func (w *Work) Begin(ctx context.Context, l *Load, lines, unreadable int64, cano
 	}
 	*l = begun
 	return nil
+}
+
+// takeOver has the source take over what its feed says of itself: the title if the owner gave none,
+// the address of its page, and how long it asks to be left alone. What it says in a load of former
+// settings, or of a former address, is not taken.
+func takeOver(all *pgx.Batch, l Load, f formats.Feed) {
+	if l.Dry {
+		return
+	}
+	title := []rune(strings.TrimSpace(f.Title))
+	site := f.Site
+	if checkURL(site) != nil {
+		site = ""
+	}
+	// A source that says nothing new is not written.
+	const query = `
+		UPDATE sources s SET title = n.title, site_url = n.site_url, ttl = n.ttl
+		FROM (
+			SELECT s.id, CASE WHEN s.titled OR @title = '' THEN s.title ELSE @title END AS title,
+				CASE WHEN @site = '' THEN s.site_url ELSE @site END AS site_url,
+				CASE WHEN s.way <> 'link' OR @ttl::bigint = 0 THEN s.ttl ELSE @ttl END AS ttl
+			FROM sources s JOIN loads l ON l.source_id = s.id AND l.version = s.version WHERE l.id = @load
+		) n
+		WHERE s.id = n.id AND (s.title, s.site_url, s.ttl) <> (n.title, n.site_url, n.ttl)`
+	all.Queue(query, pgx.StrictNamedArgs{
+		"load": l.ID, "title": strings.TrimSpace(string(title[:min(len(title), maxTitleRunes)])), "site": site, "ttl": int64(f.TTL / time.Second),
+	})
 }
 
 // Fail ends a load whose file cannot be used, or that was tried too often (F15, F31).
