@@ -139,7 +139,7 @@ func TestFetchingIsForOne(t *testing.T) {
 
 	second := w.fetching(w.sources, id)
 	// kill -9 ends its connection.
-	if n := value[int64](w, `SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7245017
+	if n := value[int64](w, `SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 5000)) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7245017
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`); n != 1 {
 		t.Fatalf("%d hold the lock, want 1", n)
 	}
