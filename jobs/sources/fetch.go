@@ -21,9 +21,6 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// DefaultMaxBytes is the size of the largest file that is fetched.
-const DefaultMaxBytes = 1 << 30
-
 // Fetcher fetches sources by their links. It is safe for concurrent use: a source is fetched by one
 // at a time, and a host asked by one.
 type Fetcher struct {
@@ -33,7 +30,7 @@ type Fetcher struct {
 	Client *fetch.Client
 	// Dir is where files stand while they come; empty is the system's for temporary files.
 	Dir string
-	// MaxBytes is the size of the largest file; 0: DefaultMaxBytes.
+	// MaxBytes is the size of the largest file; 0: that of the limits of Sources.
 	MaxBytes int64
 	// Chance returns random numbers in [0, 1); nil: those of math/rand.
 	Chance func() float64
@@ -262,14 +259,14 @@ func (a *attempt) moved(ctx context.Context, done sources.Fetched) (sources.Fetc
 func (a *attempt) failed(p sources.Problem) sources.Fetched {
 	after := sources.Backoff(a.target.Failures+1, a.chance())
 	if a.answer.RetryAfter > 0 {
-		after = max(after, sources.Period(a.chance(), a.answer.RetryAfter))
+		after = max(after, a.Sources.Limits().Period(a.chance(), a.answer.RetryAfter))
 	}
 	return sources.Fetched{Problem: p, After: after}
 }
 
 // period is when a source is fetched again that was fetched. While its loads fail, that is later and later.
 func (a *attempt) period(ttl time.Duration) time.Duration {
-	after := sources.Period(a.chance(), ttl, a.answer.MaxAge, a.answer.RetryAfter)
+	after := a.Sources.Limits().Period(a.chance(), ttl, a.answer.MaxAge, a.answer.RetryAfter)
 	if a.target.Problem != "" && !sources.Problem(a.target.Problem).OfFetch() {
 		after = max(after, sources.Backoff(a.target.Failures, a.chance()))
 	}
@@ -370,7 +367,7 @@ func (f Fetcher) maxBytes() int64 {
 	if f.MaxBytes > 0 {
 		return f.MaxBytes
 	}
-	return DefaultMaxBytes
+	return f.Sources.Limits().FileBytes
 }
 
 func (f Fetcher) chance() float64 {

@@ -128,6 +128,9 @@ func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load)
 	return nil
 }
 
+// mostUnpacked is the size of the largest file, in bytes, that comes compressed and is a smaller one.
+const mostUnpacked = 2 << 30
+
 // canonical is the first pass: it writes the canonical file, and returns its hash.
 func (r Runner) canonical(ctx context.Context, file io.Writer, l *sources.Load) (s formats.Summary, sum [32]byte, err error) {
 	raw, err := r.Blobs.Open(ctx, blobs.Sum(l.File), l.Bytes)
@@ -137,8 +140,10 @@ func (r Runner) canonical(ctx context.Context, file io.Writer, l *sources.Load) 
 	defer func() { err = errors.Join(err, raw.Close()) }()
 	hash := sha256.New()
 	out := bufio.NewWriterSize(io.MultiWriter(file, hash), 1<<16)
+	most := r.Sources.Limits()
 	s, err = formats.Canonical(out, &cancelled{ctx, raw}, formats.Options{
 		Format: formats.Format(l.Format), MediaType: l.MediaType, Charset: l.Charset, Base: l.Base, Now: l.CreatedAt,
+		Limits: formats.Limits{Items: most.Items, Bytes: max(mostUnpacked, most.FileBytes)},
 	})
 	if err == nil {
 		err = out.Flush()

@@ -75,6 +75,7 @@ CREATE TABLE loads (
     warnings    bigint      NOT NULL DEFAULT 0,
     unreadable  bigint      NOT NULL DEFAULT 0,
     gone        bigint      NOT NULL DEFAULT 0,
+    items       bigint      NOT NULL DEFAULT 0,
     attempts    integer     NOT NULL DEFAULT 0,
     dry         boolean     NOT NULL DEFAULT false,
     way         text        NOT NULL,
@@ -96,6 +97,7 @@ COMMENT ON COLUMN loads.lines IS 'of the canonical file, or the items of all bat
 COMMENT ON COLUMN loads.cursor IS 'how many lines are applied';
 COMMENT ON COLUMN loads.unreadable IS 'items whose id cannot be read: while there are any, nothing is removed for being absent';
 COMMENT ON COLUMN loads.gone IS 'items that would go, or went, for being absent';
+COMMENT ON COLUMN loads.items IS 'that the source has: those from before, and those that this load brought so far';
 COMMENT ON COLUMN loads.state IS 'receiving: batches are pushed; waiting; reading: the first pass; applying: the second; finishing: what is absent is looked for; sweeping: it is removed; previewed: the difference is known and not applied; held: too many would go, somebody is asked; done; failed; cancelled';
 COMMENT ON COLUMN loads.format IS 'empty: the file tells; media_type and charset are what came with it, base is the address that relative ones start from';
 COMMENT ON COLUMN loads.settings IS 'the source''s when it began';

@@ -67,7 +67,7 @@ func (s *Store) AddMany(ctx context.Context, actor int64, owner, slug string, fe
 			case results[i].As == Invalid:
 			case there[n.URL]:
 				results[i].As = There
-			case have >= Most:
+			case have >= s.limits.Sources:
 				results[i].As = TooMany
 			default:
 				results[i].As = Added

@@ -71,8 +71,9 @@ func TestAddMany(t *testing.T) {
 func TestAddTooMany(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
+	most := w.sources.Limits().Sources
 	var feeds []formats.Outline
-	for i := range sources.Most + 2 {
+	for i := range most + 2 {
 		feeds = append(feeds, formats.Outline{URL: fmt.Sprintf("https://example.org/%d", i)})
 	}
 	w.add(ann, sources.New{Owner: "ann", Way: sources.File})
@@ -82,7 +83,7 @@ func TestAddTooMany(t *testing.T) {
 	for _, a := range got {
 		count[a.As]++
 	}
-	w.same("results", count, map[sources.AddedAs]int{sources.Added: sources.Most - 1, sources.TooMany: 3, sources.There: 1})
+	w.same("results", count, map[sources.AddedAs]int{sources.Added: most - 1, sources.TooMany: 3, sources.There: 1})
 	w.same("the last", got[len(got)-1].As, sources.There)
-	w.same("sources", value[int64](w, `SELECT count(*) FROM sources`), int64(sources.Most))
+	w.same("sources", value[int64](w, `SELECT count(*) FROM sources`), int64(most))
 }

@@ -23,7 +23,8 @@ const lateAfter = 24 * time.Hour
 // Apply applies the next lines of a load's canonical file, at most MostItems, in one transaction
 // (F25). Of an item that did not change only the id and the hash are read. The caller
 // gives the Change to the tiers. A dry load is compared only. ErrStale if the load has gone on meanwhile: another process works
-// it, or somebody cancelled it. An InvalidError says that the author may not post there any more.
+// it, or somebody cancelled it. An InvalidError says that the author may not post there any more, a
+// formats.Fatal items_many that the source would have more items than it may.
 func (w *Work) Apply(ctx context.Context, l *Load, lines []*formats.Line) (timelines.Change, error) {
 	return w.apply(ctx, l, lines, nil)
 }
@@ -42,7 +43,7 @@ func (w *Work) apply(ctx context.Context, l *Load, lines []*formats.Line, p *pus
 		if err := b.find(ctx, lines); err != nil {
 			return a, err
 		}
-		if a.change, err = b.write(ctx); err != nil {
+		if a.change, err = b.write(ctx, lines); err != nil {
 			return a, err
 		}
 		a.load, err = b.record(ctx, len(lines))
@@ -74,6 +75,8 @@ type batch struct {
 	codes   map[formats.Code]int64
 	// problems are what was wrong, as far as there is room.
 	problems problems
+	// grown is how many items are new.
+	grown int64
 	// pushed is set where somebody wants to know what became of each item.
 	pushed *pushed
 }
@@ -207,7 +210,10 @@ func (b *batch) sort(i int, l *formats.Line) error {
 }
 
 // write writes posts and items.
-func (b *batch) write(ctx context.Context) (timelines.Change, error) {
+func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Change, error) {
+	if err := b.count(len(lines)); err != nil {
+		return timelines.Change{}, err
+	}
 	if len(b.fresh)+len(b.edits)+len(b.misfits) == 0 {
 		return timelines.Change{}, nil
 	}
@@ -254,6 +260,29 @@ func (b *batch) write(ctx context.Context) (timelines.Change, error) {
 		return timelines.Change{}, err
 	}
 	return x.End(ctx)
+}
+
+// errItemsMany is compared with; the load says it.
+var errItemsMany error = &formats.Fatal{Code: formats.ItemsMany}
+
+// count counts the new items, and ends the load if the source would have too many. A full list may
+// replace all there are, so that only its own count.
+func (b *batch) count(lines int) error {
+	for _, list := range [][]entry{b.fresh, b.misfits} {
+		for _, it := range list {
+			if _, known := b.stored[it.ID]; !known {
+				b.grown++
+			}
+		}
+	}
+	items := b.load.Items + b.grown
+	if b.source.Mode == Sync {
+		items = b.load.Cursor + int64(lines)
+	}
+	if most := b.store.limits.Items; items > int64(most) {
+		return &formats.Fatal{Code: formats.ItemsMany, Detail: fmt.Sprintf("the source would have more than %d items", most)}
+	}
+	return nil
 }
 
 // post is what an item becomes.
@@ -327,7 +356,8 @@ func (b *batch) record(ctx context.Context, lines int) (Load, error) {
 	}
 	const query = `
 		UPDATE loads SET cursor = cursor + @lines, added = added + @added, changed = changed + @changed, same = same + @same,
-			skipped = skipped + @skipped, errors = errors + @errors, warnings = warnings + @warnings, unreadable = unreadable + @unreadable, updated_at = now(),
+			skipped = skipped + @skipped, errors = errors + @errors, warnings = warnings + @warnings, unreadable = unreadable + @unreadable,
+			items = items + @grown, updated_at = now(),
 			codes = codes || (SELECT coalesce(jsonb_object_agg(c.key, c.value::bigint + coalesce((codes ->> c.key)::bigint, 0)), '{}')
 				FROM jsonb_each_text(@codes::jsonb) c),
 			state = CASE WHEN cursor + @lines = lines THEN 'finishing' ELSE state END
@@ -336,7 +366,7 @@ func (b *batch) record(ctx context.Context, lines int) (Load, error) {
 	all.Queue(query, pgx.StrictNamedArgs{
 		"load": b.load.ID, "lines": lines, "added": b.counts.Added, "changed": b.counts.Changed, "same": b.counts.Same,
 		"skipped": b.counts.Skipped, "errors": b.counts.Errors, "warnings": b.counts.Warnings,
-		"unreadable": b.counts.Unreadable, "codes": string(codes),
+		"unreadable": b.counts.Unreadable, "grown": b.grown, "codes": string(codes),
 	}).QueryRow(func(row pgx.Row) (err error) {
 		load, err = scanLoad(row)
 		return err

@@ -21,8 +21,6 @@ import (
 
 // Bounds of sources.
 const (
-	// Most is how many sources one person or group may have.
-	Most          = 50
 	maxTitleRunes = 100
 	maxURLBytes   = 2048
 )
@@ -99,8 +97,8 @@ func (s *Store) add(ctx context.Context, actor int64, n New) (Source, error) {
 		switch {
 		case twice:
 			return Source{}, &timelines.InvalidError{Field: "url", Code: "source_twice"}
-		case have >= Most:
-			return Source{}, &timelines.InvalidError{Field: "url", Code: "source_many", Most: Most}
+		case have >= s.limits.Sources:
+			return Source{}, &timelines.InvalidError{Field: "url", Code: "source_many", Most: s.limits.Sources}
 		}
 		const insert = `
 			INSERT INTO sources (owner_id, added_by, code, way, mode, format, slug, title, url, settings, origin, errors_visible, titled, next_at)

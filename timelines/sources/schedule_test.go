@@ -411,7 +411,7 @@ func TestTimes(t *testing.T) {
 		{[]time.Duration{10 * time.Minute, 20 * time.Minute}, bounds{20 * time.Minute, 22 * time.Minute}},
 		{[]time.Duration{1000 * time.Hour}, bounds{168 * time.Hour, 168 * time.Hour}},
 	} {
-		got := bounds{sources.Period(0, tt.asked...), sources.Period(almost, tt.asked...).Round(time.Second)}
+		got := bounds{sources.DefaultLimits().Period(0, tt.asked...), sources.DefaultLimits().Period(almost, tt.asked...).Round(time.Second)}
 		if d := cmp.Diff(tt.want, got); d != "" {
 			t.Errorf("asked for %v (-want +got):\n%s", tt.asked, d)
 		}

@@ -105,7 +105,8 @@ func (w *Work) Begin(ctx context.Context, l *Load, found formats.Summary, canoni
 		anew.Queue(`
 			UPDATE loads SET state = CASE WHEN @lines::bigint = 0 THEN 'finishing' ELSE 'applying' END, lines = @lines::bigint, unreadable = @unreadable,
 				canonical = @canonical, cursor = 0, added = 0, changed = 0, same = 0, skipped = 0, removed = 0, kept = 0, errors = 0,
-				warnings = 0, gone = 0, codes = '{}', updated_at = now()
+				warnings = 0, gone = 0, codes = '{}', items = (SELECT count(*) FROM source_items i WHERE i.source_id = loads.source_id),
+				updated_at = now()
 			WHERE id = @load RETURNING `+loadColumns, args).QueryRow(func(row pgx.Row) (err error) {
 			load, err = scanLoad(row)
 			return err
