@@ -1,3 +1,4 @@
+DROP TABLE dictionary_words;
 DROP TABLE fetch_hosts;
 DROP TABLE load_batches;
 DROP TABLE load_problems;

@@ -176,3 +176,15 @@ CREATE TABLE fetch_hosts (
 );
 COMMENT ON TABLE fetch_hosts IS 'when a host may be asked again, by whichever node';
 CREATE INDEX fetch_hosts_next_idx ON fetch_hosts (next_at);
+
+CREATE TABLE dictionary_words (
+    owner_id bigint  NOT NULL CONSTRAINT dictionary_words_owner_fkey REFERENCES accounts ON DELETE CASCADE,
+    no       integer NOT NULL,
+    tag      text    NOT NULL,
+    word     text    NOT NULL,
+    first    text    NOT NULL,
+    CONSTRAINT dictionary_words_pkey PRIMARY KEY (owner_id, no)
+);
+COMMENT ON TABLE dictionary_words IS 'words and phrases that give a post a tag, of a person or a group';
+COMMENT ON COLUMN dictionary_words.first IS 'the first part of the word, folded: who writes a post is proposed the tags of those that begin with a word of the text';
+CREATE INDEX dictionary_words_first_idx ON dictionary_words (owner_id, first);

@@ -109,7 +109,11 @@ func (w *Work) batch(ctx context.Context, tx pgx.Tx, l *Load) (*batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	writer, err := newWriter(load.Settings.Rules, source.Title)
+	words, err := w.dictionary(ctx, tx, load.ID, source.OwnerID)
+	if err != nil {
+		return nil, err
+	}
+	writer, err := newWriter(load.Settings.Rules, source.Title, words)
 	if err != nil {
 		return nil, err
 	}

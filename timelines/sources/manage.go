@@ -318,7 +318,7 @@ func (s *Store) Remove(ctx context.Context, actor int64, code, gone string) (Sou
 	if gone == "" || (Settings{Gone: gone}).check() != nil {
 		return Source{}, &timelines.InvalidError{Field: "gone", Code: "settings_invalid"}
 	}
-	return s.update(ctx, actor, code, `status = 'removing', version = version + 1, next_at = NULL, token_hash = NULL,
+	return s.update(ctx, actor, code, `status = 'removing', version = version + 1, content = NULL, next_at = NULL, token_hash = NULL,
 		settings = settings || jsonb_build_object('gone', @gone::text)`, pgx.StrictNamedArgs{"gone": gone})
 }
 

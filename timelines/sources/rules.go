@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/language"
 
 	"riverrun/timelines"
-	"riverrun/timelines/marks"
+	"riverrun/timelines/sources/dictionary"
 	"riverrun/timelines/sources/formats"
 )
 
@@ -66,7 +66,7 @@ func (r Rules) check() error {
 		return invalid("title")
 	case !slices.Contains([]string{"", TextNone, TextBeginning, TextWhole}, r.Text):
 		return invalid("text")
-	case len(r.Tags) > maxRules || slices.ContainsFunc(r.Tags, func(t TagRule) bool { return long(t.Category) || t.Tag != "" && tagOf(t.Tag) == "" }):
+	case len(r.Tags) > maxRules || slices.ContainsFunc(r.Tags, func(t TagRule) bool { return long(t.Category) || t.Tag != "" && dictionary.Tag(t.Tag) == "" }):
 		return invalid("tags")
 	case len(r.Only) > maxRules || slices.ContainsFunc(r.Only, long):
 		return invalid("only")
@@ -83,13 +83,14 @@ type writer struct {
 	fold          cases.Caser
 	tags          map[string]string // by category, folded
 	only, without []string
+	dictionary    *dictionary.Matcher
 	mark          [32]byte
 }
 
-func newWriter(r Rules, source string) (*writer, error) {
-	w := &writer{rules: r, source: source, fold: cases.Fold(), tags: map[string]string{}}
+func newWriter(r Rules, source string, words *dictionary.Matcher) (*writer, error) {
+	w := &writer{rules: r, source: source, dictionary: words, fold: cases.Fold(), tags: map[string]string{}}
 	for _, t := range r.Tags {
-		w.tags[w.folded(t.Category)] = tagOf(t.Tag)
+		w.tags[w.folded(t.Category)] = dictionary.Tag(t.Tag)
 	}
 	for _, s := range r.Only {
 		w.only = append(w.only, w.folded(s))
@@ -104,6 +105,9 @@ func newWriter(r Rules, source string) (*writer, error) {
 	// A source that has another name need not be applied again unless posts show the name.
 	if strings.Contains(r.Title, "{source}") {
 		text = append(text, source...)
+	}
+	if words.Mark != [32]byte{} {
+		text = append(text, words.Mark[:]...)
 	}
 	w.mark = sha256.Sum256(text)
 	return w, nil
@@ -193,37 +197,26 @@ func (w *writer) text(it *formats.Item) string {
 	return strings.TrimSpace(begins) + " …"
 }
 
-// tagsOf are the tags of an item's categories, with their #.
+// tagsOf are the tags of an item's categories, and of the words in it that the owner's dictionary
+// has, with their #.
 func (w *writer) tagsOf(it *formats.Item) []string {
 	var tags []string
-	for _, c := range it.Categories {
-		tag, ruled := w.tags[w.folded(c)]
-		if !ruled && w.rules.AllTags {
-			tag = tagOf(c)
-		}
+	add := func(tag string) {
 		if tag = "#" + tag; tag != "#" && !slices.Contains(tags, tag) && len(tags) < maxTags {
 			tags = append(tags, tag)
 		}
 	}
-	return tags
-}
-
-// tagOf makes a tag of a name: "Open science" is open_science. It returns "" if there is none in it.
-func tagOf(name string) string {
-	var b strings.Builder
-	for _, r := range strings.TrimPrefix(strings.TrimSpace(name), "#") {
-		switch {
-		case isWord(r) || unicode.IsMark(r):
-			b.WriteRune(unicode.ToLower(r))
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
-			b.WriteByte('_')
+	for _, c := range it.Categories {
+		tag, ruled := w.tags[w.folded(c)]
+		if !ruled && w.rules.AllTags {
+			tag = dictionary.Tag(c)
 		}
+		add(tag)
 	}
-	term, ok := marks.Term(strings.TrimRight(b.String(), "_"))
-	if !ok {
-		return ""
+	for _, tag := range w.dictionary.Tags(append([]string{it.Title, it.Text}, it.Categories...)...) {
+		add(tag)
 	}
-	return term
+	return tags
 }
 
 // languageOf is the language that the source says, as posts are told apart by it.

@@ -8,6 +8,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/dictionary"
 	"riverrun/timelines/sources/formats"
 )
 
@@ -71,4 +72,49 @@ func TestOtherRulesApplyAgain(t *testing.T) {
 			t.Errorf("%+v: got %v, want rules_invalid", bad, err)
 		}
 	}
+}
+
+// F17: the owner's dictionary gives tags, and what it gives now is applied to what is there, also from
+// a file that was loaded before.
+func TestDictionary(t *testing.T) {
+	w := newWorld(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	words := dictionary.Open(w.posts)
+	write := func(owner timelines.Account, text string) {
+		t.Helper()
+		entries, err := dictionary.Parse(text)
+		w.must(err)
+		w.must(words.Write(t.Context(), owner.ID, owner.Name, entries))
+	}
+	write(ann, "boats: ship, vessel\nweather: rain")
+	s := w.add(ann, sources.New{Owner: "ann", Way: sources.File, Settings: sources.Settings{Rules: sources.Rules{AllTags: true}}})
+	other := w.add(bob, sources.New{Owner: "bob", Way: sources.File})
+	list := []*formats.Item{item("1", "The SHIP came", time.Hour), item("2", "No boat", 2*time.Hour), item("3", "A day", 3*time.Hour)}
+	list[0].Categories = []string{"Boats", "Harbour"}
+	list[1].Categories = []string{"Vessel"}
+	list[2].Text = "In the rain."
+	w.load(s.ID, 2, list...)
+	w.load(other.ID, 2, list...)
+	tags := func(s sources.Source) []string {
+		return w.list(`SELECT coalesce(substring(p.body from E'\n\n(#.*)$'), '') FROM source_items i JOIN posts p ON p.id = i.post_id
+			WHERE i.source_id = $1 ORDER BY i.external_id`, s.ID)
+	}
+	w.same("tags", tags(s), []string{"#boats #harbour", "#vessel #boats", "#weather"})
+	w.same("those of another owner", tags(other), []string{"", "", ""})
+	w.same("the same again", w.load(s.ID, 2, list...).Counts, sources.Counts{Same: 3})
+
+	content := func(s sources.Source) string {
+		return value[string](w, `SELECT format('v%s %s', version, content) FROM sources WHERE id = $1`, s.ID)
+	}
+	_, err := w.pool.Exec(t.Context(), `UPDATE sources SET content = 'x'`)
+	w.must(err)
+	write(ann, "weather: rain, ship")
+	w.same("a file is loaded again", []string{content(s), content(other)}, []string{"v2 ", `v1 \x78`})
+	w.same("counts", w.load(s.ID, 2, list...).Counts, sources.Counts{Changed: 2, Same: 0, Skipped: 1})
+	w.same("other tags", tags(s), []string{"#boats #harbour #weather", "#vessel", "#weather"})
+	write(ann, " #weather : rain,ship")
+	w.same("nothing changed", content(s), "v2 ")
+	write(ann, "")
+	w.load(s.ID, 2, list...)
+	w.same("no dictionary", tags(s), []string{"#boats #harbour", "#vessel", ""})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"riverrun/timelines/sources/dictionary"
 	"riverrun/timelines/sources/formats"
 )
 
@@ -20,6 +21,22 @@ type Work struct {
 	store  *Store
 	source int64
 	conn   *pgxpool.Conn
+	// words is the owner's dictionary as it was when a load was first worked here, and wordsOf that load.
+	words   *dictionary.Matcher
+	wordsOf int64
+}
+
+// dictionary is the owner's, which is read and built once for each load: what is changed meanwhile is
+// of the next.
+func (w *Work) dictionary(ctx context.Context, tx pgx.Tx, load, owner int64) (*dictionary.Matcher, error) {
+	if w.wordsOf != load {
+		entries, err := dictionary.Of(ctx, tx, owner)
+		if err != nil {
+			return nil, err
+		}
+		w.words, w.wordsOf = dictionary.New(entries), load
+	}
+	return w.words, nil
 }
 
 // workLocks is the first key of the advisory locks of sources. The second is the source's id,
