@@ -22,6 +22,7 @@ import (
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/push"
 	"riverrun/timelines/reads"
+	"riverrun/timelines/sources/dictionary"
 	"riverrun/web/live"
 	"riverrun/web/view"
 )
@@ -106,6 +107,8 @@ type Server struct {
 	now    func() time.Time
 	hub    *live.Hub
 	reads  *reads.Cache
+	// dictionary has the words that give posts tags.
+	dictionary *dictionary.Store
 	// unhear ends the hearing of what other nodes' people have read.
 	unhear func()
 }
@@ -160,6 +163,7 @@ func New(c Config) (*Server, error) {
 		pages:           live.NewPages(pages, c.Rivers.Access(), c.Timelines),
 		static:          static,
 		reads:           marks,
+		dictionary:      dictionary.Open(c.Timelines),
 		now:             time.Now,
 	}
 	if c.Metrics != nil {
@@ -237,6 +241,7 @@ func (s *Server) Handler() http.Handler {
 		hiding{s},
 		notifications{s},
 		subfeeds{s},
+		tagWords{s},
 		accounts{s},
 	} {
 		of.routes(mux)
