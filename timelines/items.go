@@ -45,6 +45,8 @@ type ItemPost struct {
 	Body string
 	// Markup says that the body has markup; else it is plain.
 	Markup bool
+	// Place is where it was made, or what it tells of, as it is shown.
+	Place string
 	// Language is one of language.Known, as the source says, or empty: the text shows it.
 	Language string
 	// CreatedAt is the date of a new post.
@@ -133,7 +135,7 @@ func (x *ItemsTx) Create(ctx context.Context, posts []ItemPost) ([]int64, error)
 		post := &importPost{
 			Imported: Imported{Body: p.Body, CreatedAt: p.CreatedAt, Via: x.place.Via, ViaURL: x.place.ViaURL},
 			new:      true, markup: p.Markup, open: x.where.everything, decisive: x.where.decisive, entries: map[int64]int64{},
-			lang: langs[i],
+			lang: langs[i], place: p.Place,
 		}
 		if p.Lifts {
 			post.liftedAt = now + int64(i)
@@ -231,21 +233,21 @@ func (x *ItemsTx) Edit(ctx context.Context, posts []ItemPost) ([]int64, error) {
 		return nil, err
 	}
 	var present []ItemPost
-	var bodies []string
+	var bodies, places []string
 	var markups []bool
 	for _, id := range locked {
 		p := byID[id]
-		present, bodies, markups = append(present, p), append(bodies, p.Body), append(markups, p.Markup)
+		present, bodies, markups, places = append(present, p), append(bodies, p.Body), append(markups, p.Markup), append(places, p.Place)
 	}
 	langs := languagesOf(present)
 	// This is a statement of its own, so that it sees what the locks waited for.
 	const edit = `
-		UPDATE posts p SET body = n.body, lang = n.lang, lang_guessed = false, markup = n.markup
-		FROM unnest(@ids::bigint[], @bodies::text[], @langs::text[], @markups::boolean[]) AS n (id, body, lang, markup)
+		UPDATE posts p SET body = n.body, lang = n.lang, lang_guessed = false, markup = n.markup, place = n.place
+		FROM unnest(@ids::bigint[], @bodies::text[], @langs::text[], @markups::boolean[], @places::text[]) AS n (id, body, lang, markup, place)
 		WHERE p.id = n.id AND p.edited_at IS NULL AND NOT p.lang_chosen
-			AND (p.body, p.lang, p.markup) <> (n.body, n.lang, n.markup)
+			AND (p.body, p.lang, p.markup, p.place) <> (n.body, n.lang, n.markup, n.place)
 		RETURNING p.id`
-	rows, err := x.tx.Query(ctx, edit, pgx.StrictNamedArgs{"ids": locked, "bodies": bodies, "langs": langs, "markups": markups})
+	rows, err := x.tx.Query(ctx, edit, pgx.StrictNamedArgs{"ids": locked, "bodies": bodies, "langs": langs, "markups": markups, "places": places})
 	edited, err := collectIDs(rows, err, "edited posts")
 	if err != nil || len(edited) == 0 {
 		return nil, err

@@ -291,7 +291,7 @@ func (b *batch) count(lines int) error {
 
 // post is what an item becomes.
 func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
-	p := timelines.ItemPost{Body: b.writer.body(it), Language: languageOf(it), CreatedAt: it.At}
+	p := timelines.ItemPost{Body: b.writer.body(it), Language: languageOf(it), Place: placeOf(it), CreatedAt: it.At}
 	first := b.source.SucceededAt == nil
 	if p.CreatedAt.IsZero() || p.CreatedAt.After(b.now) {
 		// Files have their newest items first.

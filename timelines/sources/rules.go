@@ -228,3 +228,16 @@ func languageOf(it *formats.Item) string {
 	base, _ := tag.Base()
 	return base.String()
 }
+
+// placeOf is the place of an item as it is shown (F18): its name, or else its coordinates.
+func placeOf(it *formats.Item) string {
+	switch {
+	case it.Place == nil:
+		return ""
+	case it.Place.Name != "":
+		return it.Place.Name
+	case it.Place.Latitude != "":
+		return it.Place.Latitude + ", " + it.Place.Longitude
+	}
+	return ""
+}
