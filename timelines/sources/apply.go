@@ -85,6 +85,7 @@ type batch struct {
 type entry struct {
 	*formats.Item
 	hash [16]byte
+	at   int // in the batch, from 0
 }
 
 // storedItem is a row of source_items.
@@ -196,18 +197,18 @@ func (b *batch) sort(i int, l *formats.Line) error {
 		b.counts.Same++
 		b.pushed.became(i, it.ID, ResultSame, it)
 	case it.Bad:
-		b.misfits = append(b.misfits, entry{it, hash})
+		b.misfits = append(b.misfits, entry{it, hash, i})
 		b.counts.Skipped++
 		b.pushed.became(i, it.ID, ResultRejected, it)
 	case known && s.PostID != 0:
-		b.edits = append(b.edits, entry{it, hash})
+		b.edits = append(b.edits, entry{it, hash, i})
 		b.pushed.became(i, it.ID, ResultSkipped, it) // unless its post is edited
 	case !b.writer.wants(it):
-		b.misfits = append(b.misfits, entry{it, hash})
+		b.misfits = append(b.misfits, entry{it, hash, i})
 		b.counts.Skipped++
 		b.pushed.became(i, it.ID, ResultSkipped, it)
 	default:
-		b.fresh = append(b.fresh, entry{it, hash})
+		b.fresh = append(b.fresh, entry{it, hash, i})
 		b.pushed.became(i, it.ID, ResultAdded, it)
 	}
 	return nil
@@ -230,7 +231,7 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 		return timelines.Change{}, err
 	}
 	x, err := b.store.posts.Items.Begin(ctx, b.tx, timelines.ItemPlace{
-		Author: b.source.AddedBy, To: to, Via: b.source.Title, ViaURL: b.source.SiteURL,
+		Author: b.source.AddedBy, To: to, Also: b.groups(), Via: b.source.Title, ViaURL: b.source.SiteURL,
 	})
 	if err != nil {
 		return timelines.Change{}, err
@@ -238,6 +239,10 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 	posts := make([]timelines.ItemPost, len(b.fresh))
 	for i, it := range b.fresh {
 		posts[i] = b.post(it.Item, i)
+		posts[i].To = b.writer.groupOf(it.Item)
+		if group := posts[i].To; group != "" && x.Refused(group) {
+			b.warn(it, formats.Problem{Code: formats.ToForbidden, Level: formats.LevelWarning, Field: "categories", Value: group})
+		}
 	}
 	made, err := x.Create(ctx, posts)
 	if err != nil {
@@ -264,6 +269,17 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 		return timelines.Change{}, err
 	}
 	return x.End(ctx)
+}
+
+// groups are those that new items go to.
+func (b *batch) groups() []string {
+	var names []string
+	for _, it := range b.fresh {
+		if group := b.writer.groupOf(it.Item); group != "" && !slices.Contains(names, group) {
+			names = append(names, group)
+		}
+	}
+	return names
 }
 
 // errItemsMany is compared with; the load says it.

@@ -56,7 +56,7 @@ type New struct {
 // Add adds a source. Errors are timelines.ErrNotFound if the actor may not know of the owner,
 // timelines.ErrForbidden if the actor does not administer it, and InvalidErrors: "url_invalid",
 // "source_twice" for an address that the owner has, "source_many", "title_long", "settings_invalid",
-// "to_unknown" for the slug.
+// "rules_invalid", "to_unknown" for the slug or for a group of the rules.
 func (s *Store) Add(ctx context.Context, actor int64, n New) (Source, error) {
 	if err := n.check(); err != nil {
 		return Source{}, err
@@ -87,6 +87,9 @@ func (s *Store) add(ctx context.Context, actor int64, n New) (Source, error) {
 			if err := hasSlugTx(ctx, tx, owner, n.Slug); err != nil {
 				return Source{}, err
 			}
+		}
+		if err := n.Settings.Rules.checkGroupsTx(ctx, tx, owner); err != nil {
+			return Source{}, err
 		}
 		var have int
 		var twice bool
@@ -250,8 +253,15 @@ func (s *Store) List(ctx context.Context, actor int64, owner string) ([]Source, 
 // update changes a source that the actor may manage and that is not being removed, or returns
 // ErrNotFound.
 func (s *Store) update(ctx context.Context, actor int64, code, set string, args pgx.StrictNamedArgs) (Source, error) {
+	return updateTx(ctx, s.pool, actor, code, set, args)
+}
+
+func updateTx(ctx context.Context, q interface {
+	QueryRow(context.Context, string, ...any) pgx.Row
+}, actor int64, code, set string, args pgx.StrictNamedArgs,
+) (Source, error) {
 	args["actor"], args["code"] = actor, code
-	return scanSource(s.pool.QueryRow(ctx, `UPDATE sources s SET `+set+` WHERE code = @code AND status <> 'removing' AND `+manages+`
+	return scanSource(q.QueryRow(ctx, `UPDATE sources s SET `+set+` WHERE code = @code AND status <> 'removing' AND `+manages+`
 		RETURNING `+sourceColumns, args))
 }
 
@@ -285,8 +295,14 @@ func (s *Store) Change(ctx context.Context, actor int64, code, title string, set
 	if err != nil {
 		return Source{}, fmt.Errorf("change a source: %w", err)
 	}
-	return s.update(ctx, actor, code, `titled = titled OR title <> @title, title = @title, settings = @settings, version = version + 1, content = NULL`,
-		pgx.StrictNamedArgs{"title": n.Title, "settings": data})
+	return inTx(ctx, s.pool, func(tx pgx.Tx) (Source, error) {
+		source, err := updateTx(ctx, tx, actor, code, `titled = titled OR title <> @title, title = @title, settings = @settings, version = version + 1, content = NULL`,
+			pgx.StrictNamedArgs{"title": n.Title, "settings": data})
+		if err == nil {
+			err = settings.Rules.checkGroupsTx(ctx, tx, source.OwnerID)
+		}
+		return source, err
+	})
 }
 
 // Token makes a token with which pushes to the source are signed, and ends the one before it. Only

@@ -60,6 +60,12 @@ func (p *pushed) became(i int, id, result string, it *formats.Item) {
 	p.results[i] = r
 }
 
+func (p *pushed) warned(i int, code formats.Code) {
+	if p != nil {
+		p.results[i].Codes = append(p.results[i].Codes, code)
+	}
+}
+
 func (p *pushed) changed(id string) {
 	if p == nil {
 		return

@@ -1,13 +1,16 @@
 package sources
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
 
@@ -28,6 +31,9 @@ type Rules struct {
 	// an empty tag is none.
 	AllTags bool      `json:"all_tags,omitempty"`
 	Tags    []TagRule `json:"tags,omitempty"`
+	// Groups sends items of some categories to groups instead of the person's feed. The first one
+	// that an item has counts. A source of a group has none.
+	Groups []GroupRule `json:"groups,omitempty"`
 	// Only lets items in that have one of these words or phrases in their title, text or categories,
 	// Without keeps out those that have one; both compare without regard to case.
 	Only    []string `json:"only,omitempty"`
@@ -38,6 +44,12 @@ type Rules struct {
 type TagRule struct {
 	Category string `json:"category"`
 	Tag      string `json:"tag"`
+}
+
+// GroupRule sends the items of a category to a group, by its name.
+type GroupRule struct {
+	Category string `json:"category"`
+	Group    string `json:"group"`
 }
 
 // How much of an item's text is shown.
@@ -53,6 +65,7 @@ const (
 	maxRuleRunes   = 100
 	beginningRunes = 400
 	maxTags        = 20 // of one post
+	maxGroups      = 10 // different ones
 )
 
 // check returns an InvalidError "rules_invalid" whose Value says which field it is.
@@ -68,10 +81,48 @@ func (r Rules) check() error {
 		return invalid("text")
 	case len(r.Tags) > maxRules || slices.ContainsFunc(r.Tags, func(t TagRule) bool { return long(t.Category) || t.Tag != "" && dictionary.Tag(t.Tag) == "" }):
 		return invalid("tags")
+	case len(r.Groups) > maxRules || len(r.groups()) > maxGroups || slices.ContainsFunc(r.Groups, func(g GroupRule) bool { return long(g.Category) || g.Group == "" }):
+		return invalid("groups")
 	case len(r.Only) > maxRules || slices.ContainsFunc(r.Only, long):
 		return invalid("only")
 	case len(r.Without) > maxRules || slices.ContainsFunc(r.Without, long):
 		return invalid("without")
+	}
+	return nil
+}
+
+// groups are the names of the groups that items may go to.
+func (r Rules) groups() []string {
+	var names []string
+	for _, g := range r.Groups {
+		if !slices.Contains(names, g.Group) {
+			names = append(names, g.Group)
+		}
+	}
+	return names
+}
+
+// checkGroupsTx returns an InvalidError "rules_invalid" if the owner is a group and there are groups
+// that items may go to, and "to_unknown" for the first that there is not.
+func (r Rules) checkGroupsTx(ctx context.Context, tx pgx.Tx, owner int64) error {
+	names := r.groups()
+	if len(names) == 0 {
+		return nil
+	}
+	const query = `
+		SELECT (SELECT kind = 'group' FROM accounts WHERE id = @owner),
+			ARRAY(SELECT n FROM unnest(@names::text[]) WITH ORDINALITY AS n (n, no)
+				WHERE NOT EXISTS (SELECT FROM accounts WHERE name = n AND kind = 'group') ORDER BY no)`
+	var group bool
+	var unknown []string
+	if err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"owner": owner, "names": names}).Scan(&group, &unknown); err != nil {
+		return fmt.Errorf("find the groups of rules: %w", err)
+	}
+	switch {
+	case group:
+		return &timelines.InvalidError{Field: "rules", Code: "rules_invalid", Value: "groups"}
+	case len(unknown) > 0:
+		return &timelines.InvalidError{Field: "rules", Code: "to_unknown", Value: unknown[0]}
 	}
 	return nil
 }
@@ -82,15 +133,21 @@ type writer struct {
 	source        string
 	fold          cases.Caser
 	tags          map[string]string // by category, folded
+	groups        map[string]string // by category, folded
 	only, without []string
 	dictionary    *dictionary.Matcher
 	mark          [32]byte
 }
 
 func newWriter(r Rules, source string, words *dictionary.Matcher) (*writer, error) {
-	w := &writer{rules: r, source: source, dictionary: words, fold: cases.Fold(), tags: map[string]string{}}
+	w := &writer{rules: r, source: source, dictionary: words, fold: cases.Fold(), tags: map[string]string{}, groups: map[string]string{}}
 	for _, t := range r.Tags {
 		w.tags[w.folded(t.Category)] = dictionary.Tag(t.Tag)
+	}
+	for _, g := range r.Groups {
+		if c := w.folded(g.Category); w.groups[c] == "" {
+			w.groups[c] = g.Group
+		}
 	}
 	for _, s := range r.Only {
 		w.only = append(w.only, w.folded(s))
@@ -217,6 +274,19 @@ func (w *writer) tagsOf(it *formats.Item) []string {
 		add(tag)
 	}
 	return tags
+}
+
+// groupOf is the group that an item goes to, or "".
+func (w *writer) groupOf(it *formats.Item) string {
+	if len(w.groups) == 0 {
+		return ""
+	}
+	for _, c := range it.Categories {
+		if group := w.groups[w.folded(c)]; group != "" {
+			return group
+		}
+	}
+	return ""
 }
 
 // languageOf is the language that the source says, as posts are told apart by it.

@@ -2,6 +2,7 @@ package sources_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -117,4 +118,50 @@ func TestDictionary(t *testing.T) {
 	write(ann, "")
 	w.load(s.ID, 2, list...)
 	w.same("no dictionary", tags(s), []string{"#boats #harbour", "#vessel", ""})
+}
+
+// F16: a category sends new items to a group. Where that is not allowed any more they go to the source's
+// own place, and the load says so; what was posted stays where it is.
+func TestCategoriesLeadToGroups(t *testing.T) {
+	w := newWorld(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.group(ann, "sailing")
+	w.group(bob, "rowing")
+	rules := sources.Rules{Groups: []sources.GroupRule{{Category: "Boats", Group: "sailing"}, {Category: "oars", Group: "rowing"}, {Category: "boats", Group: "rowing"}}}
+	s := w.add(ann, sources.New{Owner: "ann", Way: sources.File, Settings: sources.Settings{Rules: rules}})
+	in := func(i int, categories ...string) *formats.Item {
+		it := item(fmt.Sprint(i), fmt.Sprint("entry ", i), time.Duration(i)*time.Hour)
+		it.Categories = categories
+		return it
+	}
+	where := func() []string {
+		return w.list(`SELECT i.external_id || ' ' || a.name FROM source_items i JOIN posts p ON p.id = i.post_id JOIN timelines t ON t.id = p.decisive[1]
+			JOIN accounts a ON a.id = t.their_id WHERE i.source_id = $1 ORDER BY i.external_id`, s.ID)
+	}
+	list := []*formats.Item{in(1, "BOATS"), in(2), in(3, "x", "Oars", "boats"), in(4, "sails")}
+	w.same("counts", w.load(s.ID, 3, list...).Counts, sources.Counts{Added: 4})
+	w.same("places", where(), []string{"1 sailing", "2 ann", "3 rowing", "4 ann"})
+
+	_, err := w.posts.Groups.Block(t.Context(), bob.ID, "rowing", "ann")
+	w.must(err)
+	list[0].Categories, list[3].Categories = nil, []string{"boats"}
+	l := w.load(s.ID, 3, append(list, in(5, "oars"), in(6, "boats"))...)
+	w.same("counts", l.Counts, sources.Counts{Added: 2, Same: 2, Skipped: 2, Warnings: 1})
+	w.same("places later", where(), []string{"1 sailing", "2 ann", "3 rowing", "4 ann", "5 ann", "6 sailing"})
+	troubles, err := w.sources.Troubles(t.Context(), l.ID, false, sources.FirstTrouble, 10)
+	w.must(err)
+	w.same("problems", troubles, []sources.Trouble{{Line: 4, Code: "to_forbidden", Field: "categories", Value: "rowing", ExternalID: "5", Title: "entry 5"}})
+	w.same("codes", value[string](w, `SELECT codes::text FROM loads WHERE id = $1`, l.ID), `{"to_forbidden": 1}`)
+
+	var bad *timelines.InvalidError
+	if _, err := w.sources.Add(t.Context(), ann.ID, sources.New{Owner: "sailing", Way: sources.File, Settings: sources.Settings{Rules: rules}}); !errors.As(err, &bad) || bad.Code != "rules_invalid" {
+		t.Errorf("a source of a group: got %v, want rules_invalid", err)
+	}
+	rules.Groups[1].Group = "bob"
+	if _, err := w.sources.Change(t.Context(), ann.ID, s.Code, "Log", sources.Settings{Rules: rules}); !errors.As(err, &bad) || bad.Code != "to_unknown" || bad.Value != "bob" {
+		t.Errorf("no group: got %v, want to_unknown", err)
+	}
+	s, err = w.sources.Find(t.Context(), ann.ID, s.Code)
+	w.must(err)
+	w.same("version after a change that is refused", s.Version, int64(1))
 }
