@@ -301,8 +301,11 @@ func TestItemsGoToSeveralPlaces(t *testing.T) {
 			}
 		}
 		_, err := x.Create(w.Context(), []ItemPost{
-			{Body: "own", CreatedAt: time.Now()}, {Body: "open", To: "open", CreatedAt: time.Now()}, {Body: "mine", To: "mine", CreatedAt: time.Now()},
-			{Body: "closed", To: "closed", CreatedAt: time.Now()}, {Body: "bob", To: "bob", CreatedAt: time.Now()},
+			{Body: "own", CreatedAt: time.Now()},
+			{Body: "open", To: "open", CreatedAt: time.Now()},
+			{Body: "mine", To: "mine", CreatedAt: time.Now()},
+			{Body: "closed", To: "closed", CreatedAt: time.Now()},
+			{Body: "bob", To: "bob", CreatedAt: time.Now()},
 		})
 		return err
 	})

@@ -113,6 +113,7 @@ CREATE TABLE source_items (
     id          bigint NOT NULL GENERATED ALWAYS AS IDENTITY CONSTRAINT source_items_pkey PRIMARY KEY,
     source_id   bigint NOT NULL CONSTRAINT source_items_source_fkey REFERENCES sources ON DELETE CASCADE,
     post_id     bigint CONSTRAINT source_items_post_fkey REFERENCES posts ON DELETE SET NULL,
+    address     bigint,
     kept        boolean NOT NULL DEFAULT false,
     external_id text   NOT NULL CONSTRAINT source_items_external_id CHECK (octet_length(external_id) BETWEEN 1 AND 1024),
     hash        bytea  NOT NULL CONSTRAINT source_items_hash CHECK (octet_length(hash) = 16),
@@ -122,6 +123,8 @@ COMMENT ON TABLE source_items IS 'the items of sources by their own keys, and th
 COMMENT ON COLUMN source_items.post_id IS 'NULL: it is present at its source, and not posted: it is wrong, filtered out, or too old';
 COMMENT ON COLUMN source_items.kept IS 'it is absent at its source, and its post was kept';
 COMMENT ON COLUMN source_items.hash IS 'of the item as it was applied last';
+COMMENT ON COLUMN source_items.address IS 'hash of the URL; NULL: it has none';
+CREATE INDEX source_items_address_idx ON source_items (source_id, address) WHERE address IS NOT NULL;
 CREATE INDEX source_items_post_idx ON source_items (post_id) WHERE post_id IS NOT NULL;
 
 CREATE TABLE load_seen (

@@ -43,6 +43,9 @@ func (w *Work) apply(ctx context.Context, l *Load, lines []*formats.Line, p *pus
 		if err := b.find(ctx, lines); err != nil {
 			return a, err
 		}
+		if err := b.findRenamed(ctx, lines); err != nil {
+			return a, err
+		}
 		if a.change, err = b.write(ctx, lines); err != nil {
 			return a, err
 		}
@@ -68,6 +71,8 @@ type batch struct {
 	met    []int64 // ids of items
 	fresh  []entry
 	edits  []entry
+	// renamed are the new ids of items whose posts are there, by the ids of their rows.
+	renamed map[int64]string
 	// misfits are items that become no posts.
 	misfits []entry
 	writer  *writer
@@ -321,9 +326,12 @@ func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
 func (b *batch) keepItems(ctx context.Context, made []int64) error {
 	var ids []string
 	var hashes [][]byte
-	var posts []*int64
+	var posts, addresses []*int64
 	add := func(it entry, post *int64) {
-		ids, hashes, posts = append(ids, it.ID), append(hashes, it.hash[:]), append(posts, post)
+		ids, hashes, posts, addresses = append(ids, it.ID), append(hashes, it.hash[:]), append(posts, post), append(addresses, addressOf(it.URL))
+	}
+	if err := b.rename(ctx); err != nil {
+		return err
 	}
 	for i, it := range b.fresh {
 		add(it, &made[i])
@@ -336,11 +344,11 @@ func (b *batch) keepItems(ctx context.Context, made []int64) error {
 		add(it, nil)
 	}
 	const query = `
-		INSERT INTO source_items AS i (source_id, external_id, hash, post_id)
-		SELECT @source, * FROM unnest(@ids::text[], @hashes::bytea[], @posts::bigint[])
-		ON CONFLICT (source_id, external_id) DO UPDATE SET hash = EXCLUDED.hash, post_id = EXCLUDED.post_id, kept = false
+		INSERT INTO source_items AS i (source_id, external_id, hash, post_id, address)
+		SELECT @source, * FROM unnest(@ids::text[], @hashes::bytea[], @posts::bigint[], @addresses::bigint[])
+		ON CONFLICT (source_id, external_id) DO UPDATE SET hash = EXCLUDED.hash, post_id = EXCLUDED.post_id, address = EXCLUDED.address, kept = false
 		RETURNING i.external_id, i.id`
-	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"source": b.source.ID, "ids": ids, "hashes": hashes, "posts": posts})
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"source": b.source.ID, "ids": ids, "hashes": hashes, "posts": posts, "addresses": addresses})
 	if err != nil {
 		return fmt.Errorf("keep items: %w", err)
 	}
