@@ -249,6 +249,9 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 			b.warn(it, formats.Problem{Code: formats.ToForbidden, Level: formats.LevelWarning, Field: "categories", Value: group})
 		}
 	}
+	if err := b.findElsewhere(ctx); err != nil {
+		return timelines.Change{}, err
+	}
 	made, err := x.Create(ctx, posts)
 	if err != nil {
 		return timelines.Change{}, err

@@ -126,3 +126,45 @@ func (b *batch) rename(ctx context.Context) error {
 	}
 	return nil
 }
+
+// findElsewhere warns of new items whose address another source of the owner has (F27). Both are
+// posted: they may be about different things, and each source deletes only its own.
+func (b *batch) findElsewhere(ctx context.Context) error {
+	var addresses []int64
+	for _, it := range b.fresh {
+		if at := addressOf(it.URL); at != nil && !slices.Contains(addresses, *at) {
+			addresses = append(addresses, *at)
+		}
+	}
+	if len(addresses) == 0 {
+		return nil
+	}
+	// Each address is looked up once in each other source. Most owners have few.
+	const query = `
+		SELECT n.address, min(s.title)
+		FROM sources s
+		CROSS JOIN unnest(@addresses::bigint[]) AS n (address)
+		CROSS JOIN LATERAL (SELECT FROM source_items i WHERE i.source_id = s.id AND i.address = n.address AND i.post_id IS NOT NULL LIMIT 1) i
+		WHERE s.owner_id = @owner AND s.id <> @source
+		GROUP BY n.address`
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"owner": b.source.OwnerID, "source": b.source.ID, "addresses": addresses})
+	if err != nil {
+		return fmt.Errorf("find items of other sources: %w", err)
+	}
+	found := map[int64]string{}
+	var address int64
+	var title string
+	_, err = pgx.ForEachRow(rows, []any{&address, &title}, func() error {
+		found[address] = title
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("find items of other sources: %w", err)
+	}
+	for _, it := range b.fresh {
+		if at := addressOf(it.URL); at != nil && found[*at] != "" {
+			b.warn(it, formats.Problem{Code: formats.Elsewhere, Level: formats.LevelWarning, Field: "url", Value: found[*at]})
+		}
+	}
+	return nil
+}

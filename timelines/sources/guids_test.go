@@ -125,3 +125,27 @@ func TestChangedGuidOfADeletedPost(t *testing.T) {
 	w.same("counts", w.load(source, 10, again).Counts, sources.Counts{Skipped: 1})
 	w.same("posts", len(w.shown()), 0)
 }
+
+// F27: that another source of the owner has an item of the same address is said, and both are posted.
+func TestItemsThatAreElsewhere(t *testing.T) {
+	w := newWorld(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	blog, bookmarks, bobs := w.source(ann, "Blog", sources.Append, `{}`), w.source(ann, "Bookmarks", sources.Sync, `{}`), w.source(bob, "Bob’s", sources.Append, `{}`)
+	w.same("the first", w.load(blog, 10, items("entry", 3)...).Counts, sources.Counts{Added: 3})
+	w.same("another owner", w.load(bobs, 10, items("entry", 3)...).Counts, sources.Counts{Added: 3})
+	list := items("entry", 5)
+	for i, it := range list {
+		it.ID = fmt.Sprint("bookmark-", i)
+	}
+	l := w.load(bookmarks, 2, list...)
+	w.same("the second", l.Counts, sources.Counts{Added: 5, Warnings: 3})
+	troubles, err := w.sources.Troubles(t.Context(), l.ID, false, sources.FirstTrouble, 10)
+	w.must(err)
+	var got []string
+	for _, p := range troubles {
+		got = append(got, fmt.Sprint(p.Line, " ", p.Code, " ", p.Field, "=", p.Value, " ", p.ExternalID, " ", p.Error))
+	}
+	w.same("problems", got, []string{"0 elsewhere url=Blog bookmark-0 false", "1 elsewhere url=Blog bookmark-1 false", "2 elsewhere url=Blog bookmark-2 false"})
+	w.same("once more", w.load(bookmarks, 2, list...).Counts, sources.Counts{Same: 5})
+	w.same("posts of ann", value[int64](w, `SELECT count(*) FROM posts WHERE author_id = $1 AND deleted_at IS NULL`, ann.ID), int64(8))
+}

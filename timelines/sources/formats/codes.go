@@ -42,8 +42,9 @@ const (
 	FieldInvalid    Code = "field_invalid"
 	ProblemMany     Code = "problem_many"
 
-	// ToForbidden is said by a load: the item is right.
+	// ToForbidden and Elsewhere are said by a load: the item is right.
 	ToForbidden Code = "to_forbidden"
+	Elsewhere   Code = "elsewhere"
 )
 
 // What can be wrong with a file.
@@ -122,6 +123,7 @@ var Codes = []CodeInfo{
 	{FieldUnknown, LevelWarning, "A field has an unknown name and was left out.", "Compare its name with the table on the help page."},
 	{FieldTwice, LevelWarning, "A field is given twice. The first one counts.", "Give it once."},
 	{FieldInvalid, LevelWarning, "The value of a field has the wrong form.", "Compare it with the example on the help page."},
+	{Elsewhere, LevelWarning, "Another source of the same owner has an item with this address. Both were posted.", "Remove one of the sources, or let a rule of one leave such items out."},
 	{ToForbidden, LevelWarning, "Nothing may be posted to the group that the item's category leads to. The item went to the source's own place.", "Change the rule, or ask the group's administrators."},
 	{ProblemMany, LevelWarning, "The item has more problems than are listed.", "Correct the first ones."},
 }
