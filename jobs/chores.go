@@ -20,6 +20,8 @@ const (
 	keepLoose = 7 * 24 * time.Hour
 	// linksAtOnce is how many links one run of the sweep removes.
 	linksAtOnce = 10_000
+	// loadsAtOnce is how many loads of sources one statement removes.
+	loadsAtOnce = 100
 	// sessionsAtOnce is how many sessions one statement ends.
 	sessionsAtOnce = 1000
 	// choreTimeout bounds one run of a chore.
@@ -105,8 +107,18 @@ func (w *housekeepWorker) Work(ctx context.Context, _ *riverqueue.Job[housekeepA
 	if err != nil {
 		return fmt.Errorf("trim access log: %w", err)
 	}
-	if sessions+keys+rows > 0 {
-		w.jobs.cfg.Log.InfoContext(ctx, "house kept", "sessions", sessions, "keys", keys, "access_log_rows", rows)
+	var loads int64
+	for {
+		n, err := w.jobs.sources.CleanUp(ctx, loadsAtOnce)
+		if err != nil {
+			return err
+		}
+		if loads += n; n < loadsAtOnce {
+			break
+		}
+	}
+	if sessions+keys+rows+loads > 0 {
+		w.jobs.cfg.Log.InfoContext(ctx, "house kept", "sessions", sessions, "keys", keys, "access_log_rows", rows, "loads", loads)
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
 )
 
 // presence is a node's sign of life: a shared advisory lock of the primary database,
@@ -55,15 +57,8 @@ const maxCrashes = 5
 // connection whose statement takes longer is closed, which releases the lock.
 const takeOverTimeout = 30 * time.Second
 
-// soonGone are settings of a connection with which PostgreSQL notices within seconds that
-// the machine at the other end is gone, and releases its locks. By default that takes
-// hours. They are for TCP and mean nothing on a socket of the same machine.
-var soonGone = map[string]string{
-	"tcp_keepalives_idle":     "2",
-	"tcp_keepalives_interval": "1",
-	"tcp_keepalives_count":    "3",
-	"tcp_user_timeout":        "5000", // milliseconds; where something was sent
-}
+// soonGone is timelines.SoonGone.
+var soonGone = timelines.SoonGone
 
 // start takes the lock, puts back the jobs of dead nodes, and goes on doing so until
 // stop. The lock must be held before the node fetches its first job.

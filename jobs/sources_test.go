@@ -8,14 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"riverrun/jobs/fetch"
 	"riverrun/timelines"
+	"riverrun/timelines/files"
 	"riverrun/timelines/sources"
 )
 
-// F7, F9, F10: a source that is added is fetched and loaded by itself, and again when it is due; F12: so is
-// a load that somebody else left behind.
-func TestSourcesFlowIn(t *testing.T) {
+// feedOf is a site with one person, ann, whose source is a feed of one item. Its jobs are not started.
+func feedOf(t *testing.T) (Config, *pgxpool.Pool, timelines.Account, sources.Source) {
+	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, `<rss version="2.0"><channel><title>A blog</title><item><guid>1</guid><title>One</title></item></channel></rss>`)
 	}))
@@ -37,6 +40,13 @@ func TestSourcesFlowIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return cfg, pool, ann, source
+}
+
+// F7, F9, F10: a source that is added is fetched and loaded by itself, and again when it is due; F12: so is
+// a load that somebody else left behind.
+func TestSourcesFlowIn(t *testing.T) {
+	cfg, pool, ann, source := feedOf(t)
 	start(t, cfg)
 	done := func(loads int) func() bool {
 		return func() bool { return count(t, pool, `SELECT count(*) FROM loads WHERE state = 'done'`) == loads }
@@ -57,7 +67,7 @@ func TestSourcesFlowIn(t *testing.T) {
 	}
 	await(t, "the second load", done(2))
 	// Nobody announced this one.
-	_, err = pool.Exec(t.Context(), `
+	_, err := pool.Exec(t.Context(), `
 		WITH s AS (UPDATE sources SET loads = loads + 1 RETURNING loads)
 		INSERT INTO loads (source_id, no, version, way, state, file, bytes, updated_at)
 		SELECT source_id, s.loads, version, way, 'waiting', file, bytes, now() - interval '1 hour' FROM loads, s WHERE no = 1`)
@@ -65,4 +75,49 @@ func TestSourcesFlowIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "the load that was left behind", done(3))
+}
+
+// F4, F32: a source that is removed goes with its posts, its loads, and itself; one whose removal was left
+// behind goes as well.
+func TestSourcesGo(t *testing.T) {
+	cfg, pool, ann, source := feedOf(t)
+	start(t, cfg)
+	there := func(want int) func() bool {
+		return func() bool { return count(t, pool, `SELECT count(*) FROM posts WHERE deleted_at IS NULL`) == want }
+	}
+	loaded := func() bool { return count(t, pool, `SELECT count(*) FROM loads WHERE state = 'done'`) == 1 }
+	gone := func() bool { return count(t, pool, `SELECT count(*) FROM sources`) == 0 }
+	await(t, "the first load", loaded)
+	file := func(referred, swept int) {
+		t.Helper()
+		report, err := files.Check(t.Context(), pool, cfg.Blobs)
+		if err != nil || report.Blobs != referred || len(report.Missing) != 0 {
+			t.Errorf("check: got %+v (%v), want %d blobs and none missing", report, err, referred)
+		}
+		if n, err := files.Sweep(t.Context(), pool, cfg.Blobs, time.Now().Add(time.Hour)); n != swept || err != nil {
+			t.Errorf("the sweep removed %d blobs (%v), want %d", n, err, swept)
+		}
+	}
+	file(1, 0)
+	if _, err := cfg.Sources.Remove(t.Context(), ann.ID, source.Code, sources.Delete); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the source to go", gone)
+	file(0, 1)
+	if !there(0)() {
+		t.Error("the posts of a source that is gone are there")
+	}
+
+	source, err := cfg.Sources.Add(t.Context(), ann.ID, sources.New{Owner: "ann", Way: sources.Link, URL: source.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the load of the second source", loaded)
+	if _, err := pool.Exec(t.Context(), `UPDATE sources SET status = 'removing', settings = '{"gone": "keep"}'`); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the source to go without a message", gone)
+	if !there(1)() {
+		t.Errorf("the post of source %s is not kept", source.Code)
+	}
 }

@@ -28,6 +28,10 @@ type Limits struct {
 	// search at once, and per minute from then on; 0: 60, below zero: no limit. Its open pages
 	// may follow as many.
 	Searches int
+	// Pushes is how many requests the program of one source may make at once, and per minute from
+	// then on; 0: 600, below zero: no limit, neither of requests nor of bytes. A source may push
+	// 2 GiB at once, and per hour from then on.
+	Pushes int
 }
 
 type limits struct {
@@ -38,10 +42,18 @@ type limits struct {
 	signInName                *tally
 	underWay                  *underWay // sign-ins, per address
 	arriving                  *underWay // files, per account
+	// The limits of pushes, per source: requests, kilobytes, and batches in memory; "" counts those
+	// of all sources.
+	pushes, pushBytes *limiter
+	pushing           *underWay
 }
 
 func newLimits(l Limits) *limits {
 	signIns := cmp.Or(l.SignIns, 100)
+	pushBytes := 2 << 20
+	if l.Pushes < 0 {
+		pushBytes = -1
+	}
 	return &limits{
 		writes:        newLimiter(cmp.Or(l.Writes, 60), time.Minute),
 		uploads:       newLimiter(4*cmp.Or(l.Writes, 60), time.Minute),
@@ -54,6 +66,9 @@ func newLimits(l Limits) *limits {
 		signUp:        newLimiter(cmp.Or(l.SignUps, 60), time.Hour),
 		search:        newLimiter(cmp.Or(l.Searches, 60), time.Minute),
 		liveSearch:    newLimiter(cmp.Or(l.Searches, 60), time.Minute),
+		pushes:        newLimiter(cmp.Or(l.Pushes, 600), time.Minute),
+		pushBytes:     newLimiter(pushBytes, time.Hour),
+		pushing:       &underWay{keys: map[string]int{}},
 		names:         newLimiter(5*cmp.Or(l.Searches, 60), time.Minute), // one for each letter or two that somebody types
 	}
 }

@@ -52,6 +52,7 @@ var narrowingActs = []deed{
 	{6, (*actor).mute},
 	{12, (*actor).keepDraft},
 	{3, (*actor).discardDraft},
+	{10, (*actor).flow},
 }
 
 // lastingActs replace nobody's rivers.
@@ -68,6 +69,7 @@ var lastingActs = []deed{
 	{8, (*actor).move},
 	{6, (*actor).setBan},
 	{6, (*actor).hide},
+	{6, (*actor).flow},
 }
 
 // allActs are what people do.

@@ -113,6 +113,8 @@ type writing struct {
 	places history[string] // a post's, joined by commas
 	// staged: a post that is part of a play, which alone changes it.
 	staged bool
+	// item: a post from elsewhere, which is plain text and has no card.
+	item bool
 	// code is the post's; guarded by facts.mu, empty until the answer came.
 	code string
 	// mu is held by whoever changes the writing, until the answer is there.

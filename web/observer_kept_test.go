@@ -66,7 +66,7 @@ func linkOf(token string) string { return "http://" + linkHost + "/" + token }
 // readLink records what the page says that a text links to, as the job does that reads it.
 func (a *actor) readLink(w *writing, body, token string) {
 	address := linkOf(token)
-	if w.post != nil || !strings.Contains(body, address) {
+	if w.post != nil || w.item || !strings.Contains(body, address) {
 		return
 	}
 	ctx, node := a.t.Context(), a.on[a.rng.IntN(len(a.on))]

@@ -82,7 +82,7 @@ func TestObservedStandstill(t *testing.T) {
 	(&reader{observed: w, node: w.nodes[1]}).warm()
 	// Comments bring posts before the hubs again, which must have learned meanwhile who may
 	// not see them any more.
-	acts := append([]deed{{40, (*actor).comment}, {12, (*actor).setLevel}, {12, (*actor).setReader}}, narrowingActs...)
+	acts := append([]deed{{40, (*actor).comment}, {12, (*actor).setLevel}, {12, (*actor).setReader}, {30, (*actor).flow}}, narrowingActs...)
 	w.live(followers, acts, w.nodes[:1], w.nodes[1:2])
 	for _, fl := range append(followers, w.watching...) {
 		fl.end()
@@ -181,7 +181,7 @@ func (w *observed) addNode() {
 	n.Server, err = web.New(web.Config{
 		Timelines: n.Store, Rivers: n.Rivers, Tiers: n.Tiers, Blobs: n.Blobs, Log: log,
 		URL:    "http://" + n.HTTP.Listener.Addr().String(),
-		Limits: web.Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
+		Limits: web.Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1, Pushes: -1},
 		Live: func(cfg *live.Config) {
 			timed := &timedRivers{Rivers: cfg.Rivers, facts: w.facts}
 			w.serve[n] = timed
@@ -240,6 +240,7 @@ type resident struct {
 	name     string
 	rng      *rand.Rand
 	visitors []*webtest.Visitor // by node
+	sources  []*flowing
 	// busy is held while they do something. A step that takes several locks them in the
 	// order of the people.
 	busy sync.Mutex
@@ -277,6 +278,13 @@ func (w *observed) populate() {
 		f.relations[tie{leads, founder.name, name}] = &history[bool]{first: true}
 		w.groups = append(w.groups, name)
 		w.gates[name] = &sync.Mutex{}
+		w.flowsInto(founder, name, sources.New{Owner: name})
+	}
+	for _, r := range w.people {
+		w.flowsInto(r, r.name, sources.New{Owner: r.name})
+		for _, slug := range []string{"private", "photos"} {
+			w.flowsInto(r, r.name+"/"+slug, sources.New{Owner: r.name, Slug: slug})
+		}
 	}
 	// Everybody is in every group and follows everybody to begin with.
 	for _, r := range w.people {
@@ -303,6 +311,9 @@ func (w *observed) populate() {
 				a.write()
 				a.comment()
 				a.like()
+			}
+			for range a.sources {
+				a.flow()
 			}
 		})
 	}
@@ -432,7 +443,7 @@ func (w *observed) rest() {
 	left := 0
 	webtest.Await(w.t, "the jobs to be done", func() bool {
 		const query = `SELECT (SELECT count(*) FROM queue.river_job WHERE state IN ('available', 'running', 'retryable', 'scheduled', 'pending')
-			AND kind IN ('distribute', 'replace', 'rebuild', 'bump', 'follow', 'upkeep')) + (SELECT count(*) FROM behind)`
+			AND kind IN ('distribute', 'distribute_batch', 'load', 'replace', 'rebuild', 'bump', 'follow', 'upkeep')) + (SELECT count(*) FROM behind)`
 		if err := w.db.Primary.QueryRow(w.t.Context(), query).Scan(&left); err != nil {
 			w.t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riverrun/rivers"
@@ -22,6 +23,7 @@ import (
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/push"
 	"riverrun/timelines/reads"
+	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/dictionary"
 	"riverrun/web/live"
 	"riverrun/web/view"
@@ -58,6 +60,9 @@ type Config struct {
 	// DatabaseTimeout is how long a request may wait for the databases before it is
 	// answered 503, and each question of a socket, 0: DefaultDatabaseTimeout.
 	DatabaseTimeout time.Duration
+	// SourceLimits bound what people may have loaded; zero fields are those of
+	// sources.DefaultLimits.
+	SourceLimits sources.Limits
 	// Limits bound how fast people may write and try passwords.
 	Limits Limits
 	// TrustedProxies are the networks of the proxies whose X-Forwarded-For is believed;
@@ -109,6 +114,10 @@ type Server struct {
 	reads  *reads.Cache
 	// dictionary has the words that give posts tags.
 	dictionary *dictionary.Store
+	// sources are read over the connections of pages; pushing has some of its own from Start to
+	// Stop, which are closed by pushingPool.
+	sources, pushing *sources.Store
+	pushingPool      *pgxpool.Pool
 	// unhear ends the hearing of what other nodes' people have read.
 	unhear func()
 }
@@ -164,6 +173,7 @@ func New(c Config) (*Server, error) {
 		static:          static,
 		reads:           marks,
 		dictionary:      dictionary.Open(c.Timelines),
+		sources:         sources.Open(c.Timelines).Within(c.SourceLimits),
 		now:             time.Now,
 	}
 	if c.Metrics != nil {
@@ -195,8 +205,13 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Start begins to serve sockets, and to write how far people have read.
+// Start begins to serve sockets, to write how far people have read, and to take what programs push.
 func (s *Server) Start(ctx context.Context) error {
+	var err error
+	if s.pushingPool, err = openPushing(s.timelines.Pool()); err != nil {
+		return err
+	}
+	s.pushing = s.sources.On(s.pushingPool)
 	s.unhear = s.tiers.Subscribe(func(m tiers.Message) {
 		s.reads.Take(m.Seen)
 		if m.All {
@@ -213,6 +228,9 @@ func (s *Server) Stop(ctx context.Context) error {
 	err := s.hub.Stop(ctx)
 	if s.unhear != nil {
 		s.unhear()
+	}
+	if s.pushingPool != nil {
+		s.pushingPool.Close()
 	}
 	return errors.Join(err, s.reads.Stop(ctx))
 }
@@ -243,6 +261,8 @@ func (s *Server) Handler() http.Handler {
 		subfeeds{s},
 		tagWords{s},
 		accounts{s},
+		pushAPI{s},
+		feedHelp{s},
 	} {
 		of.routes(mux)
 	}
@@ -253,6 +273,7 @@ func (s *Server) Handler() http.Handler {
 	if err := guard.AddTrustedOrigin(s.url.Scheme + "://" + s.url.Host); err != nil {
 		s.log.Warn("the site's address is no origin; forms are compared with the Host header alone", "error", err)
 	}
+	guard.AddInsecureBypassPattern("/api/") // no cookie counts there
 	guard.SetDenyHandler(s.page(func(http.ResponseWriter, *request) error { return errCrossOrigin }))
 
 	return compress(s.observe(s.secure(s.misdirected(s.bound(guard.Handler(oldAddresses(mux)))))))

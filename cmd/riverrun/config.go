@@ -62,6 +62,8 @@ type config struct {
 
 	previews   bool
 	fetchAllow []netip.Prefix
+	// fetchProxy is nil for none.
+	fetchProxy *url.URL
 
 	logFormat string
 	logLevel  slog.Level
@@ -159,6 +161,20 @@ func settings(lookup func(string) (string, bool)) []setting {
 		{"RIVERRUN_FETCH_ALLOW", "", "networks that are not public and may be reached all the same, on any port, by link previews, sources and pushes, as in 10.0.0.0/8,fd00::/8", func(c *config, v string) (err error) {
 			c.fetchAllow, err = fetch.ParseAllow(v)
 			return err
+		}},
+		{"RIVERRUN_FETCH_PROXY", "", "proxy through which link previews and sources are fetched and pushes are sent, as in http://proxy.example:3128 or socks5://user:password@proxy.example:1080", func(c *config, v string) error {
+			if c.fetchProxy = nil; v == "" {
+				return nil
+			}
+			u, err := url.Parse(v)
+			if err == nil {
+				err = fetch.CheckProxy(u)
+			}
+			if err != nil {
+				return fmt.Errorf("want http://host:port or socks5://host:port")
+			}
+			c.fetchProxy = u
+			return nil
 		}},
 		{"RIVERRUN_LOG", "text", "form of the log: text or json", func(c *config, v string) error {
 			if v != "text" && v != "json" {

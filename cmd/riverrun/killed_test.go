@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -110,21 +111,28 @@ func newKilled(t *testing.T) *killed {
 // spawn starts a process that serves. It is killed when the test ends, at the latest.
 func (s *killed) spawn() *child {
 	s.t.Helper()
+	c := spawn(s.t, s.vars)
+	s.t.Cleanup(func() { c.kill(s.t) })
+	return c
+}
+
+// spawn starts a process that serves.
+func spawn(t testing.TB, vars []string) *child {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], "serve")
-	cmd.Env = append(append(os.Environ(), s.vars...), asRiverrun+"=1")
-	cmd.Stderr = &logOf{t: s.t}
+	cmd.Env = append(append(os.Environ(), vars...), asRiverrun+"=1")
+	cmd.Stderr = &logOf{t: t}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	c := &child{cmd: cmd}
-	s.t.Cleanup(func() { c.kill(s.t) })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		s.t.Fatalf("riverrun serve ended without a word: %v", err)
+		t.Fatalf("riverrun serve ended without a word: %v", err)
 	}
 	c.url = strings.TrimPrefix(strings.TrimSpace(line), "riverrun serves ")
 	return c
@@ -141,6 +149,17 @@ func (c *child) kill(t testing.TB) {
 	}
 	if err := c.cmd.Wait(); err == nil {
 		t.Error("a killed riverrun ended well")
+	}
+}
+
+// stop lets the process end well.
+func (c *child) stop(t testing.TB) {
+	t.Helper()
+	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.cmd.Wait(); err != nil {
+		t.Errorf("riverrun serve after a signal: %v", err)
 	}
 }
 
@@ -252,31 +271,11 @@ func (s *killed) untilWhole(reader *visitor, page string) {
 // follow subscribes to the reader's home page as it is given and returns when the page
 // shows all posts.
 func (s *killed) follow(ctx context.Context, reader *visitor, page string) error {
-	header := http.Header{"Cookie": {reader.cookie()}}
-	conn, response, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(reader.node.url, "http")+"/ws", &websocket.DialOptions{HTTPHeader: header})
+	conn, err := reader.subscribe(ctx, page)
 	if err != nil {
 		return err
-	}
-	if response.Body != nil {
-		defer response.Body.Close()
 	}
 	defer func() { _ = conn.CloseNow() }()
-	conn.SetReadLimit(1 << 20)
-	entries := map[string]string{}
-	for _, m := range regexp.MustCompile(`data-post="(\w+)" data-version="([^"]+)"`).FindAllStringSubmatch(page, -1) {
-		entries[m[1]] = m[2]
-	}
-	river := regexp.MustCompile(`data-river="(\d+)"`).FindStringSubmatch(page)
-	if river == nil {
-		return fmt.Errorf("no river in the page %.200q", page)
-	}
-	say, err := json.Marshal(map[string]any{"t": "subscribe", "page": "/", "lang": "en", "river": river[1], "entries": entries})
-	if err != nil {
-		return err
-	}
-	if err := conn.Write(ctx, websocket.MessageText, say); err != nil {
-		return err
-	}
 	for got := page; ; {
 		missing := s.missing(got)
 		if len(missing) == 0 {
@@ -293,28 +292,61 @@ func (s *killed) follow(ctx context.Context, reader *visitor, page string) error
 
 // visitor is somebody with a browser, at one node.
 type visitor struct {
-	t      *testing.T
+	t      testing.TB
 	node   *child
 	client *http.Client
 	site   *url.URL // whose cookies are sent
 }
 
-func (s *killed) signIn(node *child, name string) *visitor {
-	s.t.Helper()
+func (s *killed) signIn(node *child, name string) *visitor { return signIn(s.t, node, name) }
+
+func signIn(t testing.TB, node *child, name string) *visitor {
+	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	site, err := url.Parse(node.url)
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
-	v := &visitor{t: s.t, node: node, site: site, client: &http.Client{Jar: jar}}
+	v := &visitor{t: t, node: node, site: site, client: &http.Client{Jar: jar}}
 	v.form("/login", url.Values{"username": {name}, "password": {"correct horse"}})
 	if v.cookie() == "" {
-		s.t.Fatalf("%s has no session", name)
+		t.Fatalf("%s has no session", name)
 	}
 	return v
+}
+
+// subscribe opens a socket and subscribes to the home page as it is given. The caller closes it.
+func (v *visitor) subscribe(ctx context.Context, page string) (_ *websocket.Conn, err error) {
+	header := http.Header{"Cookie": {v.cookie()}}
+	conn, response, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(v.node.url, "http")+"/ws", &websocket.DialOptions{HTTPHeader: header})
+	if err != nil {
+		return nil, err
+	}
+	if response.Body != nil {
+		defer response.Body.Close()
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, conn.CloseNow())
+		}
+	}()
+	conn.SetReadLimit(1 << 20)
+	entries := map[string]string{}
+	for _, m := range regexp.MustCompile(`data-post="(\w+)" data-version="([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		entries[m[1]] = m[2]
+	}
+	river := regexp.MustCompile(`data-river="(\d+)"`).FindStringSubmatch(page)
+	if river == nil {
+		return nil, fmt.Errorf("no river in the page %.200q", page)
+	}
+	say, err := json.Marshal(map[string]any{"t": "subscribe", "page": "/", "lang": "en", "river": river[1], "entries": entries})
+	if err != nil {
+		return nil, err
+	}
+	return conn, conn.Write(ctx, websocket.MessageText, say)
 }
 
 // cookie is what the browser sends: to any port of a host the same.

@@ -131,7 +131,7 @@ func (n *node) sources() *sources.Store {
 
 // jobs returns this process's workers, not yet started.
 func (n *node) jobs(files blobs.Store) (*jobs.Jobs, error) {
-	client, err := fetch.New(fetch.Config{Site: n.config.url, Allow: n.config.fetchAllow})
+	client, err := fetch.New(fetch.Config{Site: n.config.url, Allow: n.config.fetchAllow, Proxy: n.config.fetchProxy})
 	if err != nil {
 		return nil, err
 	}

@@ -68,10 +68,20 @@ type Client struct {
 
 type times struct{ whole, dial, tls, header, feed time.Duration }
 
+// CheckProxy says whether an address may be Config.Proxy.
+func CheckProxy(p *url.URL) error {
+	if p.Scheme != "http" && p.Scheme != "socks5" || p.Hostname() == "" || p.Port() == "" {
+		return fmt.Errorf("proxy %q: want http://host:port or socks5://host:port", p.Redacted())
+	}
+	return nil
+}
+
 // New returns a client, or an error if it cannot use the proxy. Close ends the client.
 func New(cfg Config) (*Client, error) {
-	if p := cfg.Proxy; p != nil && (p.Scheme != "http" && p.Scheme != "socks5" || p.Hostname() == "" || p.Port() == "") {
-		return nil, fmt.Errorf("proxy %q: want http://host:port or socks5://host:port", p.Redacted())
+	if cfg.Proxy != nil {
+		if err := CheckProxy(cfg.Proxy); err != nil {
+			return nil, err
+		}
 	}
 	c := &Client{
 		userAgent: "riverrun/" + cfg.Version,

@@ -110,7 +110,11 @@ func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target 
 	if err != nil {
 		return o, fmt.Errorf("fetched file: %w", err)
 	}
-	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	// Without a name it goes with the process, however that ends.
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := os.Remove(file.Name()); err != nil {
+		return o, fmt.Errorf("fetched file: %w", err)
+	}
 	a := &attempt{Fetcher: f, fetching: fetching, target: target, file: file}
 	done, err := a.run(ctx)
 	if err != nil {

@@ -101,18 +101,11 @@ func redirect(status int, to string) http.HandlerFunc {
 // fetch fetches the source, whose host may be asked, and looks that nothing is left behind.
 func (s *site) fetch() jobs.Outcome {
 	s.Helper()
-	s.rest()
+	s.hostsRest()
 	o, err := s.fetcher.Fetch(s.Context(), s.source)
 	s.must(err)
 	s.clean()
 	return o
-}
-
-// rest lets the gap of all hosts pass.
-func (s *site) rest() {
-	s.Helper()
-	_, err := s.pool.Exec(s.Context(), `UPDATE fetch_hosts SET next_at = now() - interval '1 s'`)
-	s.must(err)
 }
 
 // clean looks that no lock is held, and no file left (F11: whatever happened).
@@ -473,7 +466,7 @@ func TestOneFetchesASource(t *testing.T) {
 		}
 		io.WriteString(w, feed+" ")
 	})
-	s.rest()
+	s.hostsRest()
 	if _, err = s.fetcher.Fetch(t.Context(), s.source); !errors.Is(err, sources.ErrStale) {
 		t.Errorf("a stale version: got %v, want ErrStale", err)
 	}
@@ -507,7 +500,7 @@ func TestOwnFaults(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	s.rest()
+	s.hostsRest()
 	if _, err := s.fetcher.Fetch(ctx, s.source); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
@@ -585,7 +578,7 @@ func TestPreviewOfALink(t *testing.T) {
 	})
 	const unfetched = `active v1 /feed  loads=%d failures=0  in  min`
 	for i := range int64(2) {
-		s.rest()
+		s.hostsRest()
 		o, err := s.fetcher.Preview(t.Context(), s.source)
 		s.must(err)
 		s.clean()
@@ -602,7 +595,7 @@ func TestPreviewOfALink(t *testing.T) {
 		t.Errorf("a preview made posts: %q", posts)
 	}
 	s.serve("/new", nil)
-	s.rest()
+	s.hostsRest()
 	if o, err := s.fetcher.Preview(t.Context(), s.source); err != nil || o.Problem != sources.NotFound {
 		t.Errorf("a preview of nothing: %+v, %v", o, err)
 	}

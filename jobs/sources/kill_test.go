@@ -4,17 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"os"
 	"os/exec"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"riverrun/jobs/fetch"
 	jobs "riverrun/jobs/sources"
 	"riverrun/migrations/testdb"
 	"riverrun/timelines"
@@ -26,7 +32,7 @@ import (
 // of blobs and of canonical files, and the source.
 const killed = "RIVERRUN_KILLED_"
 
-// runUntilKilled works the source that the environment names.
+// runUntilKilled fetches and works the source that the environment names.
 func runUntilKilled(ctx context.Context) error {
 	pool, err := pgxpool.New(ctx, os.Getenv(killed+"DATABASE"))
 	if err != nil {
@@ -48,11 +54,31 @@ func runUntilKilled(ctx context.Context) error {
 		},
 		Yield: func(ctx context.Context) error { return ctx.Err() },
 	}
+	return fetchAndRun(ctx, run, source)
+}
+
+// fetchAndRun fetches a source from this machine, and works what came.
+func fetchAndRun(ctx context.Context, run jobs.Runner, source int64) error {
+	client, err := fetch.New(fetch.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	fetcher := jobs.Fetcher{Sources: run.Sources, Blobs: run.Blobs, Client: client, Dir: run.Dir, Log: run.Log}
+	got, err := fetcher.Fetch(ctx, source)
+	switch {
+	case err != nil:
+		return err
+	case got.Postponed:
+		return sources.ErrBusy // one that was killed was asking the host
+	case got.Problem != "":
+		return fmt.Errorf("not fetched: %s", got.Problem)
+	}
 	return run.Run(ctx, source)
 }
 
-// F11, F12, F25: a process that is killed, in the first pass, the second or the sweep, leaves nothing
-// that the next does not bring to the same end.
+// F11, F12, F25: a process that is killed, in the fetch, the first pass, the second or the sweep, leaves
+// nothing that the next does not bring to the same end.
 func TestKilledProcesses(t *testing.T) {
 	if os.Getenv(killed+"DATABASE") != "" {
 		switch err := runUntilKilled(t.Context()); {
@@ -76,8 +102,8 @@ func TestKilledProcesses(t *testing.T) {
 	t.Logf("%d processes were killed", kills)
 }
 
-// killRuns has three loads worked by processes that are killed, until one comes to the end, and returns
-// how many were killed.
+// killRuns has three lists fetched and loaded by processes that are killed, until one comes to the end,
+// and returns how many were killed.
 func killRuns(t *testing.T, rng *rand.Rand) (kills int) {
 	t.Helper()
 	var list []string
@@ -85,52 +111,70 @@ func killRuns(t *testing.T, rng *rand.Rand) (kills int) {
 		from := rng.IntN(400)
 		list = append(list, csv(from, from+500+rng.IntN(3000), fmt.Sprint("text ", rng.IntN(3))))
 	}
-	calm := newWorld(t, sources.Sync)
-	for _, f := range list {
-		calm.upload(f)
-	}
-	began := time.Now()
-	calm.must(calm.run.Run(t.Context(), calm.source))
-	took := time.Since(began)
-	want := calm.holds()
-
-	w := newWorld(t, sources.Sync)
-	for _, f := range list {
-		w.upload(f)
-	}
+	var file atomic.Value
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/csv")
+		io.WriteString(w, file.Load().(string))
+	}))
+	defer server.Close()
+	calm, w := newLinked(t, server.URL), newLinked(t, server.URL)
 	env := append(os.Environ(), killed+"DATABASE="+w.pool.Config().ConnString(), killed+"BLOBS="+w.blobs, killed+"DIR="+w.run.Dir,
 		killed+"SOURCE="+strconv.FormatInt(w.source, 10))
-	for done := false; !done; {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledProcesses$")
-		cmd.Env = env
-		w.must(cmd.Start())
-		// A tenth to a third of what all takes, once the process has begun.
-		end := time.AfterFunc(100*time.Millisecond+time.Duration(rng.Int64N(int64(took)/4)), func() { _ = cmd.Process.Kill() })
-		err := cmd.Wait()
-		end.Stop()
-		var exit *exec.ExitError
-		switch {
-		case err == nil:
-			done = true
-		case !errors.As(err, &exit):
-			t.Fatal(err)
-		case exit.ExitCode() == 3: // the server has not noticed yet that the last one is gone
-		case exit.ExitCode() == -1:
-			kills++
-		default:
-			t.Fatalf("the process failed: %v", err)
+	for i, f := range list {
+		file.Store(f)
+		calm.hostsRest()
+		began := time.Now()
+		calm.must(fetchAndRun(t.Context(), calm.run, calm.source))
+		took := time.Since(began)
+		for done := false; !done; {
+			w.hostsRest()
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledProcesses$")
+			cmd.Env = env
+			w.must(cmd.Start())
+			// Once the process has begun, anywhere in what it does; later and later, so that it ends.
+			end := time.AfterFunc(80*time.Millisecond+time.Duration(rng.Int64N(int64(took)*int64(4+kills)/8)), func() { _ = cmd.Process.Kill() })
+			err := cmd.Wait()
+			end.Stop()
+			var exit *exec.ExitError
+			switch {
+			case err == nil:
+				done = true
+			case !errors.As(err, &exit):
+				t.Fatal(err)
+			case exit.ExitCode() == 3: // the server has not noticed yet that the last one is gone
+			case exit.ExitCode() == -1:
+				kills++
+			default:
+				t.Fatalf("the process failed: %v", err)
+			}
+			if kills > 500 {
+				t.Fatal("it never ends")
+			}
 		}
-		if kills > 500 {
-			t.Fatal("it never ends")
+		left, err := readDir(w.run.Dir)
+		w.must(err)
+		if len(left) > 0 {
+			t.Errorf("files stay behind: %q", left)
 		}
-	}
-	left, err := readDir(w.run.Dir)
-	w.must(err)
-	if len(left) > 0 {
-		t.Errorf("canonical files stay behind: %q", left)
-	}
-	if d := cmp.Diff(want, w.holds()); d != "" {
-		t.Errorf("after %d kills (-undisturbed +killed):\n%s", kills, d)
+		if d := cmp.Diff(calm.holds(), w.holds()); d != "" {
+			t.Fatalf("list %d, after %d kills (-undisturbed +killed):\n%s", i, kills, d)
+		}
 	}
 	return kills
+}
+
+// newLinked is a world whose source is a full list at an address.
+func newLinked(t *testing.T, url string) *world {
+	t.Helper()
+	w := newWorld(t, sources.Sync)
+	_, err := w.pool.Exec(t.Context(), `UPDATE sources SET way = 'link', url = $1, next_at = now()`, url)
+	w.must(err)
+	return w
+}
+
+// hostsRest lets the gap of all hosts pass, as the time would.
+func (w *world) hostsRest() {
+	w.Helper()
+	_, err := w.pool.Exec(w.Context(), `UPDATE fetch_hosts SET next_at = now() - interval '1 s'`)
+	w.must(err)
 }

@@ -32,8 +32,8 @@ type Runner struct {
 	Log *slog.Logger
 }
 
-// Run works all loads of a source that wait, the oldest first (F13). sources.ErrBusy says that
-// somebody else does. Any other error is that of a store, of the disk or of ctx, and Run is to be
+// Run works all loads of a source that wait, the oldest first (F13), or removes the source if it is
+// to go (F4). sources.ErrBusy says that somebody else does. Any other error is that of a store, of the disk or of ctx, and Run is to be
 // tried again: it goes on where it ended (F15).
 func (r Runner) Run(ctx context.Context, source int64) (err error) {
 	work, err := r.Sources.Take(ctx, source)
@@ -42,15 +42,47 @@ func (r Runner) Run(ctx context.Context, source int64) (err error) {
 	}
 	defer func() { err = errors.Join(err, work.Close(ctx)) }()
 	for {
-		load, err := work.Next(ctx)
-		if errors.Is(err, sources.ErrNotFound) {
+		err := r.next(ctx, work)
+		switch {
+		case errors.Is(err, sources.ErrNotFound):
 			return nil
-		}
-		if err == nil {
-			err = r.load(ctx, work, &load)
-		}
-		if err != nil {
+		case errors.Is(err, sources.ErrStale):
+			// The load was cancelled, or the source is being removed since it began.
+		case err != nil:
 			return fmt.Errorf("load source %d: %w", source, err)
+		}
+	}
+}
+
+// next removes the source if it is to go, or else works its next load. sources.ErrNotFound says that
+// nothing waits.
+func (r Runner) next(ctx context.Context, work *sources.Work) error {
+	if err := r.remove(ctx, work); !errors.Is(err, sources.ErrStale) {
+		return err
+	}
+	load, err := work.Next(ctx)
+	if err != nil {
+		return err
+	}
+	return r.load(ctx, work, &load)
+}
+
+// remove removes a source, or returns sources.ErrStale if it is not to go.
+func (r Runner) remove(ctx context.Context, work *sources.Work) error {
+	for {
+		var gone bool
+		_, err := r.Act(ctx, func(ctx context.Context) (c timelines.Change, err error) {
+			c, gone, err = work.Remove(ctx)
+			return c, err
+		})
+		if err != nil {
+			return err
+		}
+		if gone {
+			return sources.ErrNotFound
+		}
+		if err := r.Yield(ctx); err != nil {
+			return err
 		}
 	}
 }

@@ -52,6 +52,7 @@ CREATE UNIQUE INDEX sources_url_key ON sources (owner_id, url) WHERE url <> '';
 CREATE INDEX sources_owner_idx ON sources (owner_id, id);
 CREATE INDEX sources_added_by_idx ON sources (added_by);
 CREATE INDEX sources_next_idx ON sources (next_at) WHERE status = 'active' AND next_at IS NOT NULL;
+CREATE INDEX sources_removing_idx ON sources (id) WHERE status = 'removing';
 CREATE INDEX sources_token_idx ON sources (token_hash) WHERE token_hash IS NOT NULL;
 
 CREATE TABLE loads (

@@ -100,6 +100,8 @@ func Check(ctx context.Context, db DB, store blobs.Store) (Report, error) {
 				SELECT * FROM (SELECT DISTINCT sum, bytes FROM file_blobs WHERE sum > @after ORDER BY sum LIMIT @limit) f
 				UNION ALL
 				SELECT * FROM (SELECT DISTINCT picture, bytes FROM links WHERE picture > @after ORDER BY picture LIMIT @limit) l
+				UNION ALL
+				SELECT * FROM (SELECT DISTINCT file, bytes FROM loads WHERE file > @after ORDER BY file LIMIT @limit) s
 			) b GROUP BY sum ORDER BY sum LIMIT @limit`
 		rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"after": after, "limit": batch})
 		if err != nil {

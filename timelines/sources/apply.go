@@ -22,9 +22,10 @@ const lateAfter = 24 * time.Hour
 
 // Apply applies the next lines of a load's canonical file, at most MostItems, in one transaction
 // (F25). Of an item that did not change only the id and the hash are read. The caller
-// gives the Change to the tiers. A dry load is compared only. ErrStale if the load has gone on meanwhile: another process works
-// it, or somebody cancelled it. An InvalidError says that the author may not post there any more, a
-// formats.Fatal items_many that the source would have more items than it may.
+// gives the Change to the tiers. A dry load is compared only. ErrStale if the load has gone on
+// meanwhile (another process works it, or somebody cancelled it), or its source is being removed. An
+// InvalidError says that the author may not post there any more, a formats.Fatal items_many that the
+// source would have more items than it may.
 func (w *Work) Apply(ctx context.Context, l *Load, lines []*formats.Line) (timelines.Change, error) {
 	return w.apply(ctx, l, lines, nil)
 }
@@ -114,6 +115,9 @@ func (w *Work) batch(ctx context.Context, tx pgx.Tx, l *Load) (*batch, error) {
 		pgx.StrictNamedArgs{"source": w.source}))
 	if err != nil {
 		return nil, err
+	}
+	if source.Status == Removing {
+		return nil, ErrStale
 	}
 	words, err := w.dictionary(ctx, tx, load.ID, source.OwnerID)
 	if err != nil {

@@ -172,17 +172,21 @@ func (b *batch) sweep(ctx context.Context) (timelines.Change, Load, error) {
 	return change, load, err
 }
 
-// Confirm lets a held load remove what is gone, however much it is.
+// Confirm lets a held load remove what is gone, however much it is. ErrNotFound if there is no such
+// load.
 func (s *Store) Confirm(ctx context.Context, source, no int64) error {
-	tag, err := s.pool.Exec(ctx, `UPDATE loads SET state = 'sweeping', updated_at = now() WHERE source_id = @source AND no = @no AND state = 'held'`,
-		pgx.StrictNamedArgs{"source": source, "no": no})
-	if err != nil {
-		return fmt.Errorf("confirm a load: %w", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return ErrNotFound
-	}
-	return nil
+	const query = `UPDATE loads SET state = 'sweeping', updated_at = now() WHERE source_id = @source AND no = @no AND state = 'held'`
+	_, err := inTx(ctx, s.pool, func(tx pgx.Tx) (struct{}, error) {
+		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"source": source, "no": no})
+		if err != nil {
+			return struct{}{}, fmt.Errorf("confirm a load: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return struct{}{}, ErrNotFound
+		}
+		return struct{}{}, s.posts.Items.Ready(ctx, tx, source)
+	})
+	return err
 }
 
 // ApplyPreview makes a load of the file of a preview, and returns its number. What changed since
@@ -199,13 +203,14 @@ func (s *Store) ApplyPreview(ctx context.Context, source, no int64) (int64, erro
 		SELECT p.source_id, n.loads, n.version, p.way, 'waiting', n.settings, p.file, p.bytes, p.format, p.media_type, p.charset, p.base
 		FROM previewed p, numbered n
 		RETURNING no`
-	var applied int64
-	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": source, "no": no}).Scan(&applied)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, ErrNotFound
-	}
-	if err != nil {
-		return 0, fmt.Errorf("apply a preview: %w", err)
-	}
-	return applied, nil
+	return inTx(ctx, s.pool, func(tx pgx.Tx) (applied int64, err error) {
+		err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": source, "no": no}).Scan(&applied)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return 0, ErrNotFound
+		}
+		if err != nil {
+			return 0, fmt.Errorf("apply a preview: %w", err)
+		}
+		return applied, s.posts.Items.Ready(ctx, tx, source)
+	})
 }

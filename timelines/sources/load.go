@@ -82,6 +82,13 @@ func scanLoad(row pgx.Row) (l Load, err error) {
 
 // Load returns a load by its number in its source.
 func (s *Store) Load(ctx context.Context, source, no int64) (Load, error) {
-	return scanLoad(s.pool.QueryRow(ctx, `SELECT `+loadColumns+` FROM loads WHERE source_id = @source AND no = @no`,
+	return loadOf(ctx, s.pool, source, no)
+}
+
+func loadOf(ctx context.Context, db interface {
+	QueryRow(context.Context, string, ...any) pgx.Row
+}, source, no int64,
+) (Load, error) {
+	return scanLoad(db.QueryRow(ctx, `SELECT `+loadColumns+` FROM loads WHERE source_id = @source AND no = @no`,
 		pgx.StrictNamedArgs{"source": source, "no": no}))
 }

@@ -139,6 +139,7 @@ func TestRemovalGuard(t *testing.T) {
 	w.same("how many would go", l.Gone, int64(6))
 	w.same("posts", len(w.shown()), 54)
 	w.must(w.sources.Confirm(t.Context(), source, l.No))
+	w.same("announced", w.heard.ready, []int64{source})
 	k, err := w.sources.Take(t.Context(), source)
 	w.must(err)
 	l, err = k.Next(t.Context())

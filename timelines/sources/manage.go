@@ -253,15 +253,15 @@ func (s *Store) List(ctx context.Context, actor int64, owner string) ([]Source, 
 // update changes a source that the actor may manage and that is not being removed, or returns
 // ErrNotFound.
 func (s *Store) update(ctx context.Context, actor int64, code, set string, args pgx.StrictNamedArgs) (Source, error) {
-	return updateTx(ctx, s.pool, actor, code, set, args)
+	return updateIn(ctx, s.pool, actor, code, set, args)
 }
 
-func updateTx(ctx context.Context, q interface {
+func updateIn(ctx context.Context, db interface {
 	QueryRow(context.Context, string, ...any) pgx.Row
 }, actor int64, code, set string, args pgx.StrictNamedArgs,
 ) (Source, error) {
 	args["actor"], args["code"] = actor, code
-	return scanSource(q.QueryRow(ctx, `UPDATE sources s SET `+set+` WHERE code = @code AND status <> 'removing' AND `+manages+`
+	return scanSource(db.QueryRow(ctx, `UPDATE sources s SET `+set+` WHERE code = @code AND status <> 'removing' AND `+manages+`
 		RETURNING `+sourceColumns, args))
 }
 
@@ -296,7 +296,7 @@ func (s *Store) Change(ctx context.Context, actor int64, code, title string, set
 		return Source{}, fmt.Errorf("change a source: %w", err)
 	}
 	return inTx(ctx, s.pool, func(tx pgx.Tx) (Source, error) {
-		source, err := updateTx(ctx, tx, actor, code, `titled = titled OR title <> @title, title = @title, settings = @settings, version = version + 1, content = NULL`,
+		source, err := updateIn(ctx, tx, actor, code, `titled = titled OR title <> @title, title = @title, settings = @settings, version = version + 1, content = NULL`,
 			pgx.StrictNamedArgs{"title": n.Title, "settings": data})
 		if err == nil {
 			err = settings.Rules.checkGroupsTx(ctx, tx, source.OwnerID)
@@ -334,8 +334,14 @@ func (s *Store) Remove(ctx context.Context, actor int64, code, gone string) (Sou
 	if gone == "" || (Settings{Gone: gone}).check() != nil {
 		return Source{}, &timelines.InvalidError{Field: "gone", Code: "settings_invalid"}
 	}
-	return s.update(ctx, actor, code, `status = 'removing', version = version + 1, content = NULL, next_at = NULL, token_hash = NULL,
-		settings = settings || jsonb_build_object('gone', @gone::text)`, pgx.StrictNamedArgs{"gone": gone})
+	return inTx(ctx, s.pool, func(tx pgx.Tx) (Source, error) {
+		source, err := updateIn(ctx, tx, actor, code, `status = 'removing', version = version + 1, content = NULL, next_at = NULL, token_hash = NULL,
+			settings = settings || jsonb_build_object('gone', @gone::text)`, pgx.StrictNamedArgs{"gone": gone})
+		if err != nil {
+			return source, err
+		}
+		return source, s.posts.Items.Ready(ctx, tx, source.ID)
+	})
 }
 
 // Loads returns up to limit loads of a source, the last one first: those before a number, or the

@@ -156,6 +156,7 @@ func TestRemovingASource(t *testing.T) {
 			}
 			_, err = w.sources.Remove(t.Context(), ann.ID, s.Code, chosen)
 			w.must(err)
+			w.same("announced", w.heard.ready, []int64{s.ID})
 			steps := 0
 			for gone := false; !gone; steps++ {
 				_, gone, err = k.Remove(t.Context())

@@ -119,7 +119,7 @@ func (w *Work) Push(ctx context.Context, no int64, b Batch) ([]Result, timelines
 	case len(b.Lines) > MostItems:
 		return nil, timelines.Change{}, &timelines.InvalidError{Field: "batch", Code: "batch_large", Most: MostItems}
 	}
-	l, err := w.store.Load(ctx, w.source, no)
+	l, err := loadOf(ctx, w.conn, w.source, no)
 	if err != nil {
 		return nil, timelines.Change{}, err
 	}
@@ -148,9 +148,10 @@ func (w *Work) Push(ctx context.Context, no int64, b Batch) ([]Result, timelines
 	return p.results, c, err
 }
 
-// EndPush ends a load of so many batches (F22). What is absent is looked for next. Errors are
-// ErrStale if it is not being received, and an InvalidError "batches_missing" whose Value lists the
-// first that did not come.
+// EndPush ends a load of so many batches (F22). What is absent is looked for next. A load that was
+// ended so before stays as it is. Errors are ErrStale if it was cancelled, and InvalidErrors:
+// "batches_missing", whose Value lists the first that did not come, as JSON, and "batches_more" if
+// others came.
 func (s *Store) EndPush(ctx context.Context, source, no, batches int64) error {
 	_, err := inTx(ctx, s.pool, func(tx pgx.Tx) (struct{}, error) {
 		var none struct{}
@@ -159,11 +160,11 @@ func (s *Store) EndPush(ctx context.Context, source, no, batches int64) error {
 		if err != nil {
 			return none, err
 		}
-		if l.State != Receiving {
+		if l.File != nil || l.State == Cancelled || l.State == Failed {
 			return none, ErrStale
 		}
 		rows, err := tx.Query(ctx, `
-			SELECT n FROM generate_series(1::bigint, @batches) n
+			SELECT n FROM generate_series(1::bigint, least(@batches, 20 + (SELECT count(*) FROM load_batches WHERE load_id = @load))) n
 			WHERE NOT EXISTS (SELECT FROM load_batches b WHERE b.load_id = @load AND b.no = n) ORDER BY n LIMIT 20`,
 			pgx.StrictNamedArgs{"load": l.ID, "batches": batches})
 		if err != nil {
@@ -174,7 +175,11 @@ func (s *Store) EndPush(ctx context.Context, source, no, batches int64) error {
 			return none, fmt.Errorf("find missing batches: %w", err)
 		}
 		if len(missing) > 0 {
-			return none, &timelines.InvalidError{Field: "batches", Code: "batches_missing", Value: fmt.Sprint(missing)}
+			list, err := json.Marshal(missing)
+			if err != nil {
+				return none, fmt.Errorf("find missing batches: %w", err)
+			}
+			return none, &timelines.InvalidError{Field: "batches", Code: "batches_missing", Value: string(list)}
 		}
 		var more bool
 		err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM load_batches WHERE load_id = @load AND no > @batches)`,
@@ -185,19 +190,22 @@ func (s *Store) EndPush(ctx context.Context, source, no, batches int64) error {
 		if more {
 			return none, &timelines.InvalidError{Field: "batches", Code: "batches_more"}
 		}
+		if l.State != Receiving {
+			return none, nil
+		}
 		_, err = tx.Exec(ctx, `UPDATE loads SET state = 'finishing', lines = cursor, updated_at = now() WHERE id = @load`,
 			pgx.StrictNamedArgs{"load": l.ID})
 		if err != nil {
 			return none, fmt.Errorf("end a push: %w", err)
 		}
-		return none, nil
+		return none, s.posts.Items.Ready(ctx, tx, source)
 	})
 	return err
 }
 
-// Results calls each with the results of a load's batches, in the order of their numbers.
-func (s *Store) Results(ctx context.Context, load int64, each func(batch int64, results []Result) error) error {
-	for after, more := int64(0), true; more; {
+// Results calls each with the results of a load's batches after one, in the order of their numbers.
+func (s *Store) Results(ctx context.Context, load, after int64, each func(batch int64, results []Result) error) error {
+	for more := true; more; {
 		rows, err := s.pool.Query(ctx, `SELECT no, results FROM load_batches WHERE load_id = @load AND no > @after ORDER BY no LIMIT 20`,
 			pgx.StrictNamedArgs{"load": load, "after": after})
 		if err != nil {

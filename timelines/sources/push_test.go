@@ -2,6 +2,7 @@ package sources_test
 
 import (
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -45,7 +46,14 @@ func TestPushes(t *testing.T) {
 	_, _, err = k.Push(t.Context(), l.No, sources.Batch{No: 1, Asked: [32]byte{7}, Lines: w.lines(c)})
 	invalid(err, "batch_used")
 	invalid(w.sources.EndPush(t.Context(), s.ID, l.No, 1), "batches_more")
-	w.must(w.sources.EndPush(t.Context(), s.ID, l.No, 2))
+	// A number without bounds is answered as fast.
+	invalid(w.sources.EndPush(t.Context(), s.ID, l.No, math.MaxInt64), "batches_missing")
+	w.same("announced", len(w.heard.ready), 0)
+	for range 2 { // the answer to the first may be lost
+		w.must(w.sources.EndPush(t.Context(), s.ID, l.No, 2))
+	}
+	invalid(w.sources.EndPush(t.Context(), s.ID, l.No, 3), "batches_missing")
+	w.same("announced", w.heard.ready, []int64{s.ID})
 	next, err := k.Next(t.Context())
 	w.must(err)
 	w.end(k, &next)
@@ -70,7 +78,7 @@ func TestPushes(t *testing.T) {
 	w.end(k, &next)
 	w.same("posts", w.shown(), []string{"first, corrected", "in my own words"})
 	var all []sources.Result
-	w.must(w.sources.Results(t.Context(), l.ID, func(_ int64, r []sources.Result) error {
+	w.must(w.sources.Results(t.Context(), l.ID, 0, func(_ int64, r []sources.Result) error {
 		all = append(all, r...)
 		return nil
 	}))

@@ -145,48 +145,18 @@ type Fetching struct {
 	conn   *pgxpool.Conn
 }
 
-// fetchLocks is to fetching what workLocks is to work.
-const fetchLocks = 7245_017
-
 // Fetching takes the right, or returns ErrBusy. The caller closes it.
 func (s *Store) Fetching(ctx context.Context, source int64) (*Fetching, error) {
-	conn, err := s.pool.Acquire(ctx)
+	conn, err := s.lock(ctx, fetchLocks, source)
 	if err != nil {
-		return nil, fmt.Errorf("fetch a source: %w", err)
-	}
-	var locked bool
-	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(@locks, @source::bigint::bit(32)::int)`,
-		pgx.StrictNamedArgs{"locks": fetchLocks, "source": source}).Scan(&locked)
-	if err != nil {
-		// The lock may have been taken: the connection must not go back to the pool.
-		return nil, errors.Join(fmt.Errorf("fetch a source: %w", err), conn.Hijack().Close(context.WithoutCancel(ctx)))
-	}
-	if !locked {
-		conn.Release()
-		return nil, ErrBusy
+		return nil, err
 	}
 	return &Fetching{store: s, source: source, conn: conn}, nil
 }
 
 // Close gives the right back, even if ctx has ended (F11: whatever happened).
 func (f *Fetching) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
-	if f.conn.Conn().IsClosed() {
-		f.conn.Release()
-		return nil
-	}
-	var unlocked bool
-	err := f.conn.QueryRow(ctx, `SELECT pg_advisory_unlock(@locks, @source::bigint::bit(32)::int)`,
-		pgx.StrictNamedArgs{"locks": fetchLocks, "source": f.source}).Scan(&unlocked)
-	if err == nil && unlocked {
-		f.conn.Release()
-		return nil
-	}
-	if err != nil {
-		err = fmt.Errorf("end fetching a source: %w", err)
-	}
-	return errors.Join(err, f.conn.Hijack().Close(ctx)) // whoever holds it, the connection's end frees it
+	return unlock(ctx, f.conn, fetchLocks, f.source)
 }
 
 // Target is what is to be fetched of a source.

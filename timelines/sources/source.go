@@ -21,7 +21,7 @@ var (
 	// ErrBusy: somebody else works the source.
 	ErrBusy = errors.New("the source is being worked")
 	// ErrStale: the load is no longer where the caller believes it to be.
-	ErrStale = errors.New("the load has gone on")
+	ErrStale = errors.New("the load has gone on, or its source is being removed")
 )
 
 // Mode says what the absence of an item means.

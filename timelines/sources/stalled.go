@@ -14,10 +14,11 @@ const stallAfter = 30 * time.Second
 // pending are the states of loads that are to be worked, as in loads_pending_idx.
 const pending = `state IN ('waiting', 'reading', 'applying', 'finishing', 'sweeping')`
 
-// Pending reports whether a source has a load that is to be worked. Who gives a source back asks
-// once more: whoever came meanwhile found it taken, and stopped.
+// Pending reports whether a source has a load that is to be worked, or is to be removed. Who gives a
+// source back asks once more: another who came meanwhile found it taken, and stopped.
 func (s *Store) Pending(ctx context.Context, source int64) (is bool, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM loads WHERE source_id = @source AND `+pending+`)`,
+	err = s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM loads WHERE source_id = @source AND `+pending+`)
+			OR EXISTS (SELECT FROM sources WHERE id = @source AND status = 'removing')`,
 		pgx.StrictNamedArgs{"source": source}).Scan(&is)
 	if err != nil {
 		return false, fmt.Errorf("ask for loads that wait: %w", err)
@@ -25,8 +26,8 @@ func (s *Store) Pending(ctx context.Context, source int64) (is bool, err error) 
 	return is, nil
 }
 
-// Stalled returns sources with loads that stand still, and whose lock can be taken, at most limit
-// (F12).
+// Stalled returns sources with loads that stand still, and those that are to be removed, whose lock
+// can be taken, at most limit (F12).
 func (s *Store) Stalled(ctx context.Context, limit int) ([]int64, error) {
 	const query = `
 		WITH worked AS MATERIALIZED (
@@ -34,10 +35,11 @@ func (s *Store) Stalled(ctx context.Context, limit int) ([]int64, error) {
 			WHERE locktype = 'advisory' AND objsubid = 2 AND classid = @locks::bigint::oid
 				AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 		)
-		SELECT source_id FROM loads
-		WHERE ` + pending + ` AND source_id & 4294967295 NOT IN (SELECT source FROM worked)
-		GROUP BY source_id HAVING max(updated_at) < now() - @after::interval
-		ORDER BY source_id LIMIT @limit`
+		SELECT id FROM (
+			SELECT source_id AS id FROM loads WHERE ` + pending + ` GROUP BY source_id HAVING max(updated_at) < now() - @after::interval
+			UNION SELECT id FROM sources WHERE status = 'removing'
+		) s
+		WHERE id & 4294967295 NOT IN (SELECT source FROM worked) ORDER BY id LIMIT @limit`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"locks": workLocks, "after": stallAfter, "limit": limit})
 	if err == nil {
 		var ids []int64

@@ -2,7 +2,6 @@ package sources
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -39,51 +38,17 @@ func (w *Work) dictionary(ctx context.Context, tx pgx.Tx, load, owner int64) (*d
 	return w.words, nil
 }
 
-// workLocks is the first key of the advisory locks of sources. The second is the source's id,
-// of which only 32 bits count: two sources four thousand million apart wait for each other.
-const workLocks = 7245_016
-
 // Take takes the lock of a source, or returns ErrBusy (F11, F13). The caller closes the work.
 func (s *Store) Take(ctx context.Context, source int64) (*Work, error) {
-	conn, err := s.pool.Acquire(ctx)
+	conn, err := s.lock(ctx, workLocks, source)
 	if err != nil {
-		return nil, fmt.Errorf("take a source: %w", err)
-	}
-	var locked bool
-	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(@locks, @source::bigint::bit(32)::int)`,
-		pgx.StrictNamedArgs{"locks": workLocks, "source": source}).Scan(&locked)
-	if err != nil {
-		// The lock may have been taken: the connection must not go back to the pool.
-		return nil, errors.Join(fmt.Errorf("take a source: %w", err), conn.Hijack().Close(ctx))
-	}
-	if !locked {
-		conn.Release()
-		return nil, ErrBusy
+		return nil, err
 	}
 	return &Work{store: s, source: source, conn: conn}, nil
 }
 
 // Close gives the source back, even if ctx has ended (F11: whatever happened).
-func (w *Work) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
-	if !w.conn.Conn().IsClosed() {
-		var unlocked bool
-		err := w.conn.QueryRow(ctx, `SELECT pg_advisory_unlock(@locks, @source::bigint::bit(32)::int)`,
-			pgx.StrictNamedArgs{"locks": workLocks, "source": w.source}).Scan(&unlocked)
-		if err == nil && unlocked {
-			w.conn.Release()
-			return nil
-		}
-		if err != nil {
-			return errors.Join(fmt.Errorf("give a source back: %w", err), w.conn.Hijack().Close(ctx))
-		}
-	}
-	if err := w.conn.Hijack().Close(ctx); err != nil {
-		return fmt.Errorf("give a source back: %w", err)
-	}
-	return nil
-}
+func (w *Work) Close(ctx context.Context) error { return unlock(ctx, w.conn, workLocks, w.source) }
 
 // Next returns the oldest load of the source that is not ended, or ErrNotFound.
 func (w *Work) Next(ctx context.Context) (Load, error) {

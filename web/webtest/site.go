@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -20,6 +21,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"riverrun/jobs"
+	"riverrun/jobs/fetch"
 	"riverrun/jobs/uploads"
 	"riverrun/migrations/testdb"
 	"riverrun/rivers"
@@ -27,6 +30,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/sources"
 	"riverrun/web"
 	"riverrun/web/live"
 )
@@ -89,13 +93,56 @@ func StoreOptions(t testing.TB) timelines.Options {
 // 0 for the default.
 func NewNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*live.Config)) *Site {
 	t.Helper()
+	return newNode(t, db, timeout, opts, change, nil)
+}
+
+// NewLively is New of a site whose changes announce jobs, and that works them. Sources may be fetched
+// from this machine.
+func NewLively(t testing.TB) *Site {
+	t.Helper()
+	announcer, err := jobs.NewAnnouncer(slog.New(slog.NewTextHandler(t.Output(), nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := testdb.New(t)
+	if err := jobs.Migrate(t.Context(), db.Primary); err != nil {
+		t.Fatal(err)
+	}
+	s := newNode(t, db, 0, rivers.DefaultOptions(), nil, announcer)
+	client, err := fetch.New(fetch.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	work, err := jobs.New(jobs.Config{
+		Pool: s.DB.Primary, Tiers: s.Tiers, Rivers: s.Rivers, Timelines: s.Store.Maintenance, Files: s.Store.Files, Blobs: s.Blobs,
+		Links: s.Store.Links, Fetch: client, Pushes: s.Store.Pushes, Sources: sources.Open(s.Store),
+		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		defer cancel()
+		if err := work.Stop(ctx); err != nil {
+			t.Errorf("stop jobs: %v", err)
+		}
+	})
+	if err := work.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*live.Config), announcer timelines.Announcer) *Site {
+	t.Helper()
 	ctx := t.Context()
 	s := &Site{
 		T: t, DB: db, metrics: prometheus.NewRegistry(),
 		sockets: map[net.Conn]struct{}{},
 	}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s.Store = timelines.Open(s.DB.Primary, nil, StoreOptions(t))
+	s.Store = timelines.Open(s.DB.Primary, announcer, StoreOptions(t))
 	s.Rivers = rivers.Open(s.DB.Secondary, s.Store, log, opts)
 	s.Tiers = tiers.New(tiers.Config{Timelines: s.Store, Rivers: s.Rivers, Secondary: s.DB.Secondary, Log: log})
 	s.HTTP = httptest.NewUnstartedServer(nil)

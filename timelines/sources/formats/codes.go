@@ -124,7 +124,7 @@ var Codes = []CodeInfo{
 	{FieldTwice, LevelWarning, "A field is given twice. The first one counts.", "Give it once."},
 	{FieldInvalid, LevelWarning, "The value of a field has the wrong form.", "Compare it with the example on the help page."},
 	{Elsewhere, LevelWarning, "Another source of the same owner has an item with this address. Both were posted.", "Remove one of the sources, or let a rule of one leave such items out."},
-	{ToForbidden, LevelWarning, "Nothing may be posted to the group that the item's category leads to. The item went to the source's own place.", "Change the rule, or ask the group's administrators."},
+	{ToForbidden, LevelWarning, "Nothing may be posted to the group that a category of the item leads to. The item went where the others of the source go.", "Change the rule, or ask the administrators of the group."},
 	{ProblemMany, LevelWarning, "The item has more problems than are listed.", "Correct the first ones."},
 }
 

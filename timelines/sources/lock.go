@@ -1,0 +1,60 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// The first keys of the advisory locks of sources. The second is the source's id, of which only 32
+// bits count: two sources four thousand million apart wait for each other.
+const (
+	workLocks  = 7245_016
+	fetchLocks = 7245_017
+)
+
+// lock takes an advisory lock of a source on a connection, which holds it until unlock, or returns
+// ErrBusy. The death of the process or of its connection frees it.
+func (s *Store) lock(ctx context.Context, locks int, source int64) (*pgxpool.Conn, error) {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("lock a source: %w", err)
+	}
+	var locked bool
+	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(@locks, @source::bigint::bit(32)::int)`,
+		pgx.StrictNamedArgs{"locks": locks, "source": source}).Scan(&locked)
+	if err != nil {
+		// The lock may have been taken: the connection must not go back to the pool.
+		return nil, errors.Join(fmt.Errorf("lock a source: %w", err), conn.Hijack().Close(context.WithoutCancel(ctx)))
+	}
+	if !locked {
+		conn.Release()
+		return nil, ErrBusy
+	}
+	return conn, nil
+}
+
+// unlock frees a lock, even if ctx has ended (F11: whatever happened).
+func unlock(ctx context.Context, conn *pgxpool.Conn, locks int, source int64) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if conn.Conn().IsClosed() {
+		conn.Release()
+		return nil
+	}
+	var unlocked bool
+	err := conn.QueryRow(ctx, `SELECT pg_advisory_unlock(@locks, @source::bigint::bit(32)::int)`,
+		pgx.StrictNamedArgs{"locks": locks, "source": source}).Scan(&unlocked)
+	if err == nil && unlocked {
+		conn.Release()
+		return nil
+	}
+	if err != nil {
+		err = fmt.Errorf("unlock a source: %w", err)
+	}
+	return errors.Join(err, conn.Hijack().Close(ctx)) // the end of the connection frees it
+}

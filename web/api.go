@@ -1,0 +1,439 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/tiers"
+	"riverrun/timelines"
+	"riverrun/timelines/outage"
+	"riverrun/timelines/sources"
+	"riverrun/web/view"
+)
+
+// The API by which programs push items to sources (source: 003, F14, F22, F24). A request is known
+// by the source's own token: neither cookies nor sessions count, so there is nothing that another
+// site could have a browser do. /help/feeds describes it for those who write such programs.
+
+const (
+	// maxBatchBytes bounds the body of a batch, and maxCallBytes that of any other request.
+	maxBatchBytes = 4 << 20
+	maxCallBytes  = 4 << 10
+	// A batch waits so long for its source, which another batch or a load may be working, and is
+	// applied within batchTime.
+	sourceWait = 5 * time.Second
+	sourceLook = 50 * time.Millisecond
+	batchTime  = 30 * time.Second
+	// resultsTime bounds the answer with the results of a load.
+	resultsTime = 10 * time.Minute
+	// pushConnections is how many batches a node applies at a time, maxPushing how many it holds in
+	// memory, and maxPushingOne how many of one source.
+	pushConnections = 4
+	maxPushing      = 16
+	maxPushingOne   = 4
+)
+
+// pushAPI are the addresses of the API.
+type pushAPI struct{ *Server }
+
+func (s pushAPI) routes(mux *http.ServeMux) {
+	mux.Handle("POST /api/sources/{code}/loads", s.program(s.begin))
+	mux.Handle("POST /api/sources/{code}/loads/{no}/batches", s.program(s.batch))
+	mux.Handle("POST /api/sources/{code}/loads/{no}/finish", s.program(s.finish))
+	mux.Handle("GET /api/sources/{code}/loads/{no}/results", s.program(s.results))
+}
+
+// openPushing returns connections for batches alone: each holds its source's lock on one, which must
+// not be one that pages wait for.
+func openPushing(pool *pgxpool.Pool) (*pgxpool.Pool, error) {
+	own := pool.Config()
+	for name, value := range timelines.SoonGone {
+		own.ConnConfig.RuntimeParams[name] = value
+	}
+	own.MinConns, own.MinIdleConns, own.MaxConns = 0, 0, pushConnections
+	opened, err := pgxpool.NewWithConfig(context.Background(), own) // the context is for MinConns only
+	if err != nil {
+		return nil, fmt.Errorf("connections for pushes: %w", err)
+	}
+	return opened, nil
+}
+
+// call is a request whose token was right.
+type call struct {
+	*http.Request
+	source sources.Source
+	// load is the number in the address, 0 if there is none.
+	load int64
+}
+
+// refusal is an error as programs meet it: a status, and a code that has a text in the view.
+type refusal struct {
+	status int
+	code   string
+	// most is the bound that was passed, if there is one.
+	most int
+	// missing are numbers of batches, as JSON.
+	missing json.RawMessage
+}
+
+func (r *refusal) Error() string { return "refused: " + r.code }
+
+// program serves a program that has the token of the source in the address.
+func (s pushAPI) program(h func(http.ResponseWriter, *call) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := s.admit(r)
+		if err == nil {
+			err = h(w, c)
+		}
+		if err != nil {
+			s.refuse(w, r, err)
+		}
+	})
+}
+
+func (s pushAPI) admit(r *http.Request) (*call, error) {
+	wrong := &refusal{status: http.StatusUnauthorized, code: "token_wrong"}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	code, ok := timelines.ParseCode(r.PathValue("code"))
+	if token = strings.TrimSpace(token); !ok || token == "" || !strings.EqualFold(scheme, "Bearer") {
+		return nil, wrong
+	}
+	bounded, cancel := s.bounded(r)
+	defer cancel()
+	source, err := s.sources.Pushed(bounded.Context(), code, token)
+	if errors.Is(err, sources.ErrNotFound) {
+		return nil, wrong
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.limits.pushes.allow(accountKey(source.ID)); err != nil {
+		return nil, err
+	}
+	c := &call{Request: r, source: source}
+	if no := r.PathValue("no"); no != "" {
+		if c.load, err = strconv.ParseInt(no, 10, 64); err != nil || c.load < 1 {
+			return nil, sources.ErrNotFound
+		}
+	}
+	return c, nil
+}
+
+// begin begins a load.
+func (s pushAPI) begin(w http.ResponseWriter, c *call) error {
+	if err := c.drop(w); err != nil {
+		return err
+	}
+	if c.source.Way != sources.Push {
+		return &refusal{status: http.StatusConflict, code: "source_other"}
+	}
+	r, cancel := s.bounded(c.Request)
+	defer cancel()
+	l, err := s.sources.Receive(r.Context(), c.source.ID)
+	if errors.Is(err, sources.ErrNotFound) {
+		return &refusal{status: http.StatusConflict, code: "source_paused"}
+	}
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", fmt.Sprintf("/api/sources/%s/loads/%d/results", c.source.Code, l.No))
+	writeJSON(w, http.StatusCreated, struct {
+		Load  int64         `json:"load"`
+		State sources.State `json:"state"`
+	}{l.No, l.State})
+	return nil
+}
+
+// batch applies a batch of items.
+func (s pushAPI) batch(w http.ResponseWriter, c *call) error {
+	key := accountKey(c.source.ID)
+	defer s.limits.pushing.add(key, -1)
+	defer s.limits.pushing.add("", -1)
+	one, all := s.limits.pushing.add(key, 1), s.limits.pushing.add("", 1)
+	switch {
+	case one > maxPushingOne:
+		return errLimited
+	case all > maxPushing:
+		return &refusal{status: http.StatusServiceUnavailable, code: "site_busy"}
+	}
+	body, err := c.read(w, maxBatchBytes)
+	if err != nil {
+		return err
+	}
+	if !s.limits.pushBytes.take(key, (len(body)+1023)/1024) {
+		return errLimited
+	}
+	ctx, cancel := context.WithTimeout(c.Context(), batchTime)
+	defer cancel()
+	load, err := s.sources.Load(ctx, c.source.ID, c.load)
+	if err != nil {
+		return err
+	}
+	b, err := readBatch(body, load.CreatedAt)
+	if err != nil {
+		return err
+	}
+	results, err := s.apply(ctx, c, b)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Load    int64            `json:"load"`
+		Batch   int64            `json:"batch"`
+		Results []sources.Result `json:"results"`
+	}{c.load, b.No, results})
+	return nil
+}
+
+func (s pushAPI) apply(ctx context.Context, c *call, b sources.Batch) (results []sources.Result, err error) {
+	work, err := s.takeSource(ctx, c.source.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, work.Close(ctx)) }()
+	_, err = s.tiers.Act(ctx, func(ctx context.Context) (change timelines.Change, err error) {
+		results, change, err = work.Push(ctx, c.load, b)
+		return change, err
+	})
+	return results, err
+}
+
+// takeSource takes the lock of a source, and waits a while for whoever has it.
+func (s pushAPI) takeSource(ctx context.Context, source int64) (*sources.Work, error) {
+	waiting, cancel := context.WithTimeout(ctx, sourceWait)
+	defer cancel()
+	often := time.NewTicker(sourceLook)
+	defer often.Stop()
+	for {
+		work, err := s.pushing.Take(waiting, source)
+		switch {
+		case err == nil:
+			return work, nil
+		case waiting.Err() != nil && ctx.Err() == nil:
+			return nil, sources.ErrBusy // or too many others wait for a connection
+		case !errors.Is(err, sources.ErrBusy):
+			return nil, err
+		}
+		select {
+		case <-waiting.Done():
+		case <-often.C:
+		}
+	}
+}
+
+// finish ends a load of so many batches.
+func (s pushAPI) finish(w http.ResponseWriter, c *call) error {
+	body, err := c.read(w, maxCallBytes)
+	if err != nil {
+		return err
+	}
+	var said struct {
+		Batches *int64 `json:"batches"`
+	}
+	if err := json.Unmarshal(body, &said); err != nil || said.Batches == nil || *said.Batches < 0 {
+		return &refusal{status: http.StatusUnprocessableEntity, code: "body_invalid"}
+	}
+	r, cancel := s.bounded(c.Request)
+	defer cancel()
+	if err := s.sources.EndPush(r.Context(), c.source.ID, c.load, *said.Batches); err != nil {
+		return err
+	}
+	l, err := s.sources.Load(r.Context(), c.source.ID, c.load)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusAccepted, struct {
+		Load  int64         `json:"load"`
+		State sources.State `json:"state"`
+	}{l.No, l.State})
+	return nil
+}
+
+// results answers with one line for each item, and a last one that says how the load stands. An
+// answer without that line broke off.
+func (s pushAPI) results(w http.ResponseWriter, c *call) error {
+	after := int64(0)
+	if given := c.URL.Query().Get("after"); given != "" {
+		var err error
+		if after, err = strconv.ParseInt(given, 10, 64); err != nil || after < 0 {
+			return &refusal{status: http.StatusUnprocessableEntity, code: "body_invalid"}
+		}
+	}
+	ctx, cancel := context.WithTimeout(c.Context(), resultsTime)
+	defer cancel()
+	// The load is read first: if it has ended, all its results follow.
+	l, err := s.sources.Load(ctx, c.source.ID, c.load)
+	if err != nil {
+		return err
+	}
+	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(resultsTime)); err != nil {
+		return fmt.Errorf("extend the time of results: %w", err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/x-ndjson")
+	h.Set("Cache-Control", "no-store")
+	out := json.NewEncoder(w)
+	err = s.sources.Results(ctx, l.ID, after, func(batch int64, results []sources.Result) error {
+		for _, r := range results {
+			if err := out.Encode(struct {
+				Batch int64 `json:"batch"`
+				sources.Result
+			}{batch, r}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = out.Encode(loadStateOf(&l))
+	}
+	if err != nil {
+		if c.Context().Err() == nil {
+			s.log.WarnContext(ctx, "results of a load broke off", "code", requestCode(ctx), "source", c.source.ID, "load", c.load, "error", err)
+		}
+		panic(http.ErrAbortHandler) // the status is sent: only the connection can say that more should follow
+	}
+	return nil
+}
+
+// loadState is the last line of results.
+type loadState struct {
+	Load  int64         `json:"load"`
+	State sources.State `json:"state"`
+	// Ended says that nothing of the load changes any more by itself.
+	Ended    bool  `json:"ended"`
+	Items    int64 `json:"items"`
+	Added    int64 `json:"added"`
+	Changed  int64 `json:"changed"`
+	Same     int64 `json:"same"`
+	Skipped  int64 `json:"skipped"`
+	Removed  int64 `json:"removed"`
+	Kept     int64 `json:"kept"`
+	Gone     int64 `json:"gone"`
+	Errors   int64 `json:"errors"`
+	Warnings int64 `json:"warnings"`
+}
+
+func loadStateOf(l *sources.Load) loadState {
+	ended := false
+	switch l.State {
+	case sources.Done, sources.Failed, sources.Cancelled, sources.Held:
+		ended = true
+	}
+	return loadState{
+		Load: l.No, State: l.State, Ended: ended, Items: l.Cursor, Added: l.Added, Changed: l.Changed, Same: l.Same, Skipped: l.Skipped,
+		Removed: l.Removed, Kept: l.Kept, Gone: l.Gone, Errors: l.Errors, Warnings: l.Warnings,
+	}
+}
+
+// read reads the body, which bound has limited to the size of a form.
+func (c *call) read(w http.ResponseWriter, most int64) ([]byte, error) {
+	body := c.Body
+	if bounded, ok := body.(*boundedBody); ok {
+		body = bounded.whole
+	}
+	var b bytes.Buffer
+	if n := c.ContentLength; n > 0 && n <= most {
+		b.Grow(int(n) + bytes.MinRead)
+	}
+	_, err := b.ReadFrom(http.MaxBytesReader(w, body, most))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return nil, &refusal{status: http.StatusRequestEntityTooLarge, code: "body_large", most: int(most)}
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, errStalled
+	}
+	if err != nil {
+		return nil, &refusal{status: http.StatusBadRequest, code: "body_invalid"}
+	}
+	return b.Bytes(), nil
+}
+
+// drop reads a body that says nothing.
+func (c *call) drop(w http.ResponseWriter) error {
+	_, err := c.read(w, maxCallBytes)
+	return err
+}
+
+// refuse answers a call that failed.
+func (s pushAPI) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	ctx := r.Context()
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return // nobody listens any more
+	}
+	is := refusalOf(err)
+	level := s.log.InfoContext
+	if is.status >= http.StatusInternalServerError && !errors.Is(err, sources.ErrBusy) {
+		level = s.log.ErrorContext
+	}
+	level(context.WithoutCancel(ctx), "push refused", "code", requestCode(ctx), "path", r.URL.Path, "status", is.status, "error", err)
+	if is.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="riverrun"`)
+	}
+	sayWhen(w, is.status)
+	l := view.LocaleFor(r, "")
+	w.Header().Add("Vary", "Accept-Language")
+	writeJSON(w, is.status, struct {
+		Error   string          `json:"error"`
+		Text    string          `json:"text"`
+		Most    int             `json:"most,omitempty"`
+		Missing json.RawMessage `json:"missing,omitempty"`
+		Request string          `json:"request,omitempty"`
+	}{is.code, view.CallText(l, is.code), is.most, is.missing, requestCode(ctx)})
+}
+
+// refusalOf is what an error is to a program.
+func refusalOf(err error) *refusal {
+	if is, ok := errors.AsType[*refusal](err); ok {
+		return is
+	}
+	if invalid, ok := errors.AsType[*timelines.InvalidError](err); ok {
+		switch invalid.Code {
+		case "batches_missing":
+			return &refusal{status: http.StatusConflict, code: invalid.Code, missing: json.RawMessage(invalid.Value)}
+		case "batches_more", "batch_used":
+			return &refusal{status: http.StatusConflict, code: invalid.Code}
+		case "batch_number":
+			return &refusal{status: http.StatusUnprocessableEntity, code: invalid.Code}
+		case "items_many":
+			return &refusal{status: http.StatusUnprocessableEntity, code: invalid.Code, most: invalid.Most}
+		case "batch_large":
+			return &refusal{status: http.StatusRequestEntityTooLarge, code: invalid.Code, most: invalid.Most}
+		}
+		return &refusal{status: http.StatusForbidden, code: "place_closed"} // the author may not post there any more
+	}
+	for _, known := range []struct {
+		err error
+		is  refusal
+	}{
+		{sources.ErrNotFound, refusal{status: http.StatusNotFound, code: "load_unknown"}},
+		{sources.ErrStale, refusal{status: http.StatusConflict, code: "load_ended"}},
+		{sources.ErrBusy, refusal{status: http.StatusServiceUnavailable, code: "source_busy"}},
+		{errLimited, refusal{status: http.StatusTooManyRequests, code: "limited"}},
+		{errStalled, refusal{status: http.StatusRequestTimeout, code: "stalled"}},
+		{timelines.ErrBlocked, refusal{status: http.StatusForbidden, code: "place_closed"}},
+		{timelines.ErrForbidden, refusal{status: http.StatusForbidden, code: "place_closed"}},
+		{timelines.ErrNotFound, refusal{status: http.StatusForbidden, code: "place_closed"}},
+		{timelines.ErrBusy, refusal{status: http.StatusServiceUnavailable, code: "site_busy"}},
+		{tiers.ErrBehind, refusal{status: http.StatusServiceUnavailable, code: "site_busy"}},
+		{context.DeadlineExceeded, refusal{status: http.StatusServiceUnavailable, code: "site_busy"}},
+	} {
+		if errors.Is(err, known.err) {
+			return &known.is
+		}
+	}
+	if outage.Is(err) {
+		return &refusal{status: http.StatusServiceUnavailable, code: "site_busy"}
+	}
+	return &refusal{status: http.StatusInternalServerError, code: "fault"}
+}

@@ -1,0 +1,110 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/formats"
+)
+
+// readBatch reads {"no":1,"items":[…]}, whose items are as lines of NDJSON (package formats). It is
+// read item by item, so that a body of millions of tiny values costs no more than its bytes. now is
+// what dates are compared with: a batch that is sent again gives the same lines.
+func readBatch(body []byte, now time.Time) (sources.Batch, error) {
+	b := sources.Batch{Asked: sha256.Sum256(body)}
+	lines, items, err := batchLines(body, &b.No)
+	if err != nil {
+		return b, err
+	}
+	if items == 0 {
+		return b, nil
+	}
+	var canonical bytes.Buffer
+	_, err = formats.Canonical(&canonical, lines, formats.Options{Format: formats.NDJSON, Charset: "utf-8", Now: now})
+	if _, fatal := errors.AsType[*formats.Fatal](err); fatal {
+		return b, malformedBatch
+	}
+	if err != nil {
+		return b, fmt.Errorf("read a batch: %w", err)
+	}
+	in, err := formats.ReadCanonical(&canonical, 0)
+	if err != nil {
+		return b, fmt.Errorf("read a batch: %w", err)
+	}
+	for {
+		l, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return b, fmt.Errorf("read a batch: %w", err)
+		}
+		b.Lines = append(b.Lines, l.Clone())
+	}
+	return b, nil
+}
+
+var malformedBatch = &refusal{status: http.StatusUnprocessableEntity, code: "body_invalid"}
+
+// batchLines returns the items of a batch, one a line, and sets its number.
+func batchLines(body []byte, no *int64) (*bytes.Buffer, int, error) {
+	var lines bytes.Buffer
+	in := json.NewDecoder(bytes.NewReader(body))
+	items, numbered, listed := 0, false, false
+	if !delimited(in, '{') {
+		return nil, 0, malformedBatch
+	}
+	for in.More() {
+		key, err := in.Token()
+		if err != nil {
+			return nil, 0, malformedBatch
+		}
+		switch {
+		case key == "no" && !numbered:
+			numbered = true
+			if err := in.Decode(no); err != nil {
+				return nil, 0, malformedBatch
+			}
+		case key == "items" && !listed:
+			listed = true
+			if !delimited(in, '[') {
+				return nil, 0, malformedBatch
+			}
+			for in.More() {
+				if items++; items > sources.MostItems {
+					return nil, 0, &refusal{status: http.StatusRequestEntityTooLarge, code: "batch_large", most: sources.MostItems}
+				}
+				var item json.RawMessage
+				if err := in.Decode(&item); err != nil || json.Compact(&lines, item) != nil {
+					return nil, 0, malformedBatch
+				}
+				lines.WriteByte('\n')
+			}
+			if !delimited(in, ']') {
+				return nil, 0, malformedBatch
+			}
+		default: // a misspelt "items" would make a load without any
+			return nil, 0, malformedBatch
+		}
+	}
+	if !delimited(in, '}') || !numbered || !listed {
+		return nil, 0, malformedBatch
+	}
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return nil, 0, malformedBatch
+	}
+	return &lines, items, nil
+}
+
+// delimited reads a sign of JSON, and reports whether it was that one.
+func delimited(in *json.Decoder, sign json.Delim) bool {
+	t, err := in.Token()
+	return err == nil && t == sign
+}
