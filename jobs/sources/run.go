@@ -95,6 +95,10 @@ func (r Runner) load(ctx context.Context, work *sources.Work, l *sources.Load) e
 		if errors.As(err, &fatal) {
 			return work.Fail(ctx, l, *fatal)
 		}
+		// The author may not post there any more: to try again changes nothing.
+		if invalid, ok := errors.AsType[*timelines.InvalidError](err); ok && invalid.Field == "to" {
+			return work.Fail(ctx, l, formats.Fatal{Code: formats.PlaceClosed, Excerpt: invalid.Value})
+		}
 		if err != nil {
 			return err
 		}

@@ -56,6 +56,10 @@ var codeTexts = map[string]problemText{
 		text{"The file has too many items.", "В файле слишком много записей."},
 		text{"Split it into several sources.", "Разделите его на несколько источников."},
 	},
+	"place_closed": {
+		text{"The author of the source may not post any more where its items go.", "Автору источника больше нельзя писать туда, куда попадают записи."},
+		text{"Ask the administrators of the group, or remove the source and add it to another place.", "Обратитесь к администраторам группы либо удалите источник и добавьте его в другом месте."},
+	},
 	"items_many": {
 		text{"The source would have more items than it may, with those that it has already.", "Вместе с прежними записями источник получил бы их больше, чем можно."},
 		text{"Remove the source and add it again, or split it into several sources.", "Удалите источник и добавьте его снова либо разделите на несколько."},

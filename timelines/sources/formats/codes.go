@@ -59,8 +59,9 @@ const (
 	TooLarge  Code = "too_large"
 	TooMany   Code = "too_many"
 	TooDeep   Code = "too_deep"
-	// ItemsMany is said by a load: its file is right.
-	ItemsMany Code = "items_many"
+	// ItemsMany and PlaceClosed are said by a load: its file is right.
+	ItemsMany   Code = "items_many"
+	PlaceClosed Code = "place_closed"
 )
 
 // Level says what follows from a problem.
@@ -91,6 +92,7 @@ var Codes = []CodeInfo{
 	{Entity, LevelFatal, "The file declares entities.", "Write the characters themselves. Entities are never read."},
 	{TooLarge, LevelFatal, "The file, or one element of it, is too large.", "Split it into several sources."},
 	{TooMany, LevelFatal, "The file has too many items.", "Split it into several sources."},
+	{PlaceClosed, LevelFatal, "The author of the source may not post any more where its items go.", "Ask the administrators of the group, or remove the source and add it to another place."},
 	{ItemsMany, LevelFatal, "The source would have more items than it may, with those that it has already.", "Remove the source and add it again, or split it into several sources."},
 	{TooDeep, LevelFatal, "Elements are nested too deep.", "Escape the HTML inside of items."},
 
