@@ -75,6 +75,7 @@ type importPost struct {
 	open bool
 	// The values to store. For a post that was there they are those of both.
 	lang     string
+	place    string
 	liftedAt int64    // if it comes to the top although its date is older
 	fits     []string // the languages it can be in, if lang is not known
 	freshAt  int64

@@ -84,7 +84,7 @@ func (b *batch) rememberPosts(ctx context.Context) error {
 func (b *batch) insertPosts(ctx context.Context, posts []*importPost) ([]*importPost, error) {
 	var ids, authors, fresh []int64
 	var dates []time.Time
-	var codes, bodies, langs, vias, viaURLs []string
+	var codes, bodies, langs, vias, viaURLs, places []string
 	var markups []bool
 	waiting := map[int64]*importPost{}
 	for _, p := range posts {
@@ -92,23 +92,23 @@ func (b *batch) insertPosts(ctx context.Context, posts []*importPost) ([]*import
 		ids, authors, fresh = append(ids, p.ID), append(authors, b.accounts[p.Author.ExternalID].ID), append(fresh, p.freshAt)
 		dates, codes, bodies = append(dates, p.CreatedAt), append(codes, newCode()), append(bodies, p.Body)
 		langs, markups = append(langs, p.lang), append(markups, p.markup)
-		vias, viaURLs = append(vias, p.Via), append(viaURLs, p.ViaURL)
+		vias, viaURLs, places = append(vias, p.Via), append(viaURLs, p.ViaURL), append(places, p.place)
 	}
 	atPosts, atTimelines := b.decisiveRows(created)
 	const query = `
-		INSERT INTO posts (id, author_id, created_at, fresh_at, code, body, markup, lang, via, via_url,
+		INSERT INTO posts (id, author_id, created_at, fresh_at, code, body, markup, lang, via, via_url, place,
 			decisive, is_public)
 		OVERRIDING SYSTEM VALUE
 		SELECT n.*, d.decisive, d.is_public
 		FROM unnest(@ids::bigint[], @authors::bigint[], @dates::timestamptz[], @fresh::bigint[], @codes::text[],
-			@bodies::text[], @markups::boolean[], @langs::text[], @vias::text[], @via_urls::text[])
-			AS n (id, author_id, created_at, fresh_at, code, body, markup, lang, via, via_url)
+			@bodies::text[], @markups::boolean[], @langs::text[], @vias::text[], @via_urls::text[], @places::text[])
+			AS n (id, author_id, created_at, fresh_at, code, body, markup, lang, via, via_url, place)
 		JOIN (` + importDecisive + `) d ON d.post_id = n.id
 		ON CONFLICT (code) DO NOTHING
 		RETURNING id`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{
 		"ids": ids, "authors": authors, "dates": dates, "fresh": fresh, "codes": codes,
-		"bodies": bodies, "markups": markups, "langs": langs, "vias": vias, "via_urls": viaURLs, "at_posts": atPosts, "at_timelines": atTimelines,
+		"bodies": bodies, "markups": markups, "langs": langs, "vias": vias, "via_urls": viaURLs, "places": places, "at_posts": atPosts, "at_timelines": atTimelines,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make posts: %w", err)

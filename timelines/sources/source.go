@@ -112,16 +112,21 @@ type Source struct {
 
 // Store keeps sources. It is safe for concurrent use.
 type Store struct {
-	pool  *pgxpool.Pool
-	posts *timelines.Store
+	pool   *pgxpool.Pool
+	posts  *timelines.Store
+	limits Limits
 }
 
-// Open returns the sources of a primary store.
-func Open(posts *timelines.Store) *Store { return &Store{pool: posts.Pool(), posts: posts} }
+// Open returns the sources of a primary store, within the limits of DefaultLimits.
+func Open(posts *timelines.Store) *Store {
+	return &Store{pool: posts.Pool(), posts: posts, limits: DefaultLimits()}
+}
 
 // On returns the same sources over other connections. Work and Fetching hold one for as long as
 // they take, which pages must not wait for.
-func (s *Store) On(pool *pgxpool.Pool) *Store { return &Store{pool: pool, posts: s.posts} }
+func (s *Store) On(pool *pgxpool.Pool) *Store {
+	return &Store{pool: pool, posts: s.posts, limits: s.limits}
+}
 
 const sourceColumns = `id, code, owner_id, added_by, version, way, mode, status, format, slug, title, url, site_url, settings, problem, next_at, succeeded_at,
 	fetched_at, claimed_at, created_at, failures, preview, origin, errors_visible, token_hash IS NOT NULL`
