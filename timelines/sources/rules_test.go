@@ -148,7 +148,7 @@ func TestCategoriesLeadToGroups(t *testing.T) {
 	l := w.load(s.ID, 3, append(list, in(5, "oars"), in(6, "boats"))...)
 	w.same("counts", l.Counts, sources.Counts{Added: 2, Same: 2, Skipped: 2, Warnings: 1})
 	w.same("places later", where(), []string{"1 sailing", "2 ann", "3 rowing", "4 ann", "5 ann", "6 sailing"})
-	troubles, err := w.sources.Troubles(t.Context(), l.ID, false, sources.FirstTrouble, 10)
+	troubles, err := w.sources.Troubles(t.Context(), l.ID, sources.Which{}, sources.FirstTrouble, 10)
 	w.must(err)
 	w.same("problems", troubles, []sources.Trouble{{Line: 4, Code: "to_forbidden", Field: "categories", Value: "rowing", ExternalID: "5", Title: "entry 5"}})
 	w.same("codes", value[string](w, `SELECT codes::text FROM loads WHERE id = $1`, l.ID), `{"to_forbidden": 1}`)
