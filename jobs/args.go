@@ -31,9 +31,11 @@ const (
 	// queueSources loads what sources brought, and queueFeeds fetches them by their links.
 	queueSources = "sources"
 	queueFeeds   = "feeds"
+	// queuePhotos fetches the pictures of their items, and makes them when no upload waits.
+	queuePhotos = "photos"
 )
 
-var queues = []string{queueNow, queueBatches, queueRebuild, queueLater, queueChores, queuePictures, queueFetch, queuePush, queueSources, queueFeeds}
+var queues = []string{queueNow, queueBatches, queueRebuild, queueLater, queueChores, queuePictures, queueFetch, queuePush, queueSources, queueFeeds, queuePhotos}
 
 // Priorities within the queue now; 1 is fetched first. Nobody waits for a block of a
 // bump in particular, and upkeep only makes pages quicker.

@@ -37,6 +37,12 @@ func (w *pictureWorker) Work(ctx context.Context, job *riverqueue.Job[pictureArg
 	if job.Attempt > pictureCrashes {
 		return maker.GiveUp(ctx, job.Args.FileID)
 	}
+	// A picture of an item may be under way.
+	done, err := w.jobs.large(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	return maker.Make(ctx, job.Args.FileID)
 }
 

@@ -24,6 +24,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/photos"
 )
 
 // Tiers brings changes to rivers; *tiers.Tiers implements it. Every method may be called
@@ -178,6 +179,10 @@ type Jobs struct {
 	running     atomic.Bool
 	// making holds one token while the picture of a card is made.
 	making chan struct{}
+	// makingLarge holds one token while an upload, or a picture of an item, is made.
+	makingLarge chan struct{}
+	// photos are the pictures of the items of sources.
+	photos *photos.Store
 	// halvings of maxNotes; see there.
 	halvings atomic.Int32
 
@@ -202,7 +207,8 @@ func New(cfg Config) (*Jobs, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Jobs{cfg: cfg, pool: pool, making: make(chan struct{}, 1)}
+	j := &Jobs{cfg: cfg, pool: pool, making: make(chan struct{}, 1), makingLarge: make(chan struct{}, 1)}
+	j.photos = cfg.Sources.On(pool).Photos()
 	if j.sourcesPool, err = openSources(cfg); err != nil {
 		pool.Close()
 		return nil, err
@@ -235,7 +241,7 @@ func openPool(cfg Config) (*pgxpool.Pool, error) {
 	own.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	maps.Copy(own.ConnConfig.RuntimeParams, soonGone) // what they hold must not outlive this node
 	own.MinConns = 0
-	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 8 + fetchWorkers + pushWorkers + sourceWorkers + feedWorkers)
+	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 8 + fetchWorkers + pushWorkers + sourceWorkers + feedWorkers + photoWorkers)
 	// The context is for MinConns only.
 	pool, err := pgxpool.NewWithConfig(context.Background(), own)
 	if err != nil {
@@ -262,6 +268,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &pushWorker{jobs: j})
 	riverqueue.AddWorker(workers, &loadWorker{jobs: j})
 	riverqueue.AddWorker(workers, &feedWorker{jobs: j})
+	riverqueue.AddWorker(workers, &photosWorker{jobs: j})
 	riverqueue.AddWorker(workers, &askedWorker{jobs: j})
 	riverqueue.AddWorker(workers, &dueWorker{jobs: j})
 	riverqueue.AddWorker(workers, &hubWorker{jobs: j})
@@ -282,6 +289,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 			queueFetch:    {MaxWorkers: fetchWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
 			queueSources:  {MaxWorkers: sourceWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
 			queueFeeds:    {MaxWorkers: feedWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
+			queuePhotos:   {MaxWorkers: photoWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
 			queuePictures: {MaxWorkers: 1, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
 		},
 		Workers:           workers,

@@ -67,7 +67,11 @@ func (w *loadWorker) Work(ctx context.Context, job *riverqueue.Job[loadArgs]) er
 		if errors.Is(err, sources.ErrBusy) {
 			return nil
 		}
-		if err != nil {
+		held := errors.Is(err, loads.ErrHeld)
+		if err != nil && !held {
+			return err
+		}
+		if err := w.jobs.picture(ctx); err != nil || held {
 			return err
 		}
 		if more, err := w.jobs.sources.Pending(ctx, source); err != nil || !more {
@@ -111,7 +115,8 @@ func (j *Jobs) fetch(ctx context.Context, source int64) error {
 	return err
 }
 
-// dueWorker has those sources fetched that are due, and those loaded whose loads stand still.
+// dueWorker has those sources fetched that are due, those loaded whose loads stand still, and pictures of
+// items fetched that wait.
 type dueWorker struct {
 	riverqueue.WorkerDefaults[dueArgs]
 	jobs *Jobs
@@ -148,6 +153,9 @@ func (w *dueWorker) Work(ctx context.Context, _ *riverqueue.Job[dueArgs]) error 
 		if _, err := w.jobs.client.InsertMany(ctx, all); err != nil {
 			return fmt.Errorf("have sources fetched: %w", err)
 		}
+	}
+	if err := w.jobs.picture(ctx); err != nil {
+		return err
 	}
 	_, err = w.jobs.sources.ExpireHosts(ctx, dueAtOnce)
 	return err

@@ -22,13 +22,18 @@ func Yield(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 func yield(ctx context.Context, pool *pgxpool.Pool) error {
+	return waitWhile(ctx, func() (bool, error) { return Behind(ctx, pool, yieldBehind) })
+}
+
+// waitWhile returns when something is over, or after a time.
+func waitWhile(ctx context.Context, is func() (bool, error)) error {
 	most := time.NewTimer(yieldMost)
 	defer most.Stop()
 	look := time.NewTicker(yieldLook)
 	defer look.Stop()
 	for {
-		behind, err := Behind(ctx, pool, yieldBehind)
-		if err != nil || !behind {
+		wait, err := is()
+		if err != nil || !wait {
 			return err
 		}
 		select {

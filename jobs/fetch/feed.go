@@ -56,6 +56,13 @@ type Feed struct {
 // Config.Timeout does not count: there are 30 seconds, and one more for each 64 kB, up to half an
 // hour.
 func (c *Client) Feed(ctx context.Context, r Request, w io.Writer) (Feed, error) {
+	r.Accept = feedTypes
+	return c.File(ctx, r, w)
+}
+
+// File fetches any other file as Feed does. Request.Accept is what the server is asked for, and any
+// type is read.
+func (c *Client) File(ctx context.Context, r Request, w io.Writer) (Feed, error) {
 	address, err := parse(r.URL)
 	if err != nil {
 		return Feed{}, fmt.Errorf("fetch: %w", err)
@@ -72,7 +79,6 @@ func (c *Client) Feed(ctx context.Context, r Request, w io.Writer) (Feed, error)
 	defer pace.timer.Stop()
 
 	out := &output{Writer: w}
-	r.Accept = feedTypes
 	feed, err := c.feed(ctx, address, r, out, pace)
 	switch {
 	case err == nil:

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/formats"
+	"riverrun/timelines/sources/hosts"
 )
 
 // Fetcher fetches sources by their links. It is safe for concurrent use: a source is fetched by one
@@ -87,7 +87,7 @@ func (f Fetcher) fetch(ctx context.Context, source int64, dry bool) (o Outcome, 
 
 // target fetches an address when its host may be asked.
 func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target sources.Target, dry bool) (o Outcome, err error) {
-	host := hostOf(target.URL)
+	host := hosts.Of(target.URL)
 	wait, err := fetching.Reserve(ctx, host)
 	if err != nil {
 		return o, err
@@ -379,19 +379,6 @@ func (f Fetcher) chance() float64 {
 		return f.Chance()
 	}
 	return rand.Float64()
-}
-
-// hostOf is what requests of a host are counted under: its name, and its port if it is an odd one.
-func hostOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	host := strings.ToLower(u.Host)
-	for _, port := range []string{":80", ":443"} {
-		host = strings.TrimSuffix(host, port)
-	}
-	return host
 }
 
 var reasons = []struct {

@@ -33,7 +33,7 @@ type Runner struct {
 }
 
 // Run works all loads of a source that wait, the oldest first (F13), or removes the source if it is
-// to go (F4). sources.ErrBusy says that somebody else does. Any other error is that of a store, of the disk or of ctx, and Run is to be
+// to go (F4). sources.ErrBusy says that somebody else does, ErrHeld that its next load waits. Any other error is that of a store, of the disk or of ctx, and Run is to be
 // tried again: it goes on where it ended (F15).
 func (r Runner) Run(ctx context.Context, source int64) (err error) {
 	work, err := r.Sources.Take(ctx, source)
@@ -53,6 +53,10 @@ func (r Runner) Run(ctx context.Context, source int64) (err error) {
 		}
 	}
 }
+
+// ErrHeld says that the next load of a source waits for pictures of its news. It goes on when the source is
+// announced again, or stands still.
+var ErrHeld = errors.New("the load waits for pictures")
 
 // next removes the source if it is to go, or else works its next load. sources.ErrNotFound says that
 // nothing waits.
@@ -159,6 +163,13 @@ func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load)
 		lines, err := next(in, sources.MostItems)
 		if err != nil {
 			return err
+		}
+		held, err := work.Hold(ctx, l, lines)
+		if err != nil {
+			return err
+		}
+		if held {
+			return ErrHeld
 		}
 		if err := r.act(ctx, func(ctx context.Context) (timelines.Change, error) { return work.Apply(ctx, l, lines) }); err != nil {
 			return err

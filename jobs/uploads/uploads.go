@@ -104,17 +104,26 @@ func (m Maker) sizes(ctx context.Context, p files.Pending) (files.Made, error) {
 		return files.Made{}, err
 	}
 	all := files.Made{Blurhash: made.Blurhash, Width: made.Files[0].Width, Height: made.Files[0].Height}
-	for _, f := range made.Files {
-		sum, n, err := m.Blobs.Put(ctx, bytes.NewReader(f.Data), maxMade)
-		if err != nil {
-			return files.Made{}, err
-		}
-		all.Blobs = append(all.Blobs, files.MadeBlob{Size: string(f.Size), Type: f.Type, Sum: sum, Bytes: n})
+	if all.Blobs, err = Store(ctx, m.Blobs, made.Files); err != nil {
+		return files.Made{}, err
 	}
 	if p.AccountID != 0 && len(all.Blobs) == 1 { // a tiny one serves for both sizes
 		small := all.Blobs[0]
 		small.Size = string(pictures.AvatarSmall)
 		all.Blobs = append(all.Blobs, small)
+	}
+	return all, nil
+}
+
+// Store stores the sizes of a picture.
+func Store(ctx context.Context, store blobs.Store, sizes []pictures.File) ([]files.MadeBlob, error) {
+	var all []files.MadeBlob
+	for _, f := range sizes {
+		sum, n, err := store.Put(ctx, bytes.NewReader(f.Data), maxMade)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, files.MadeBlob{Size: string(f.Size), Type: f.Type, Sum: sum, Bytes: n})
 	}
 	return all, nil
 }

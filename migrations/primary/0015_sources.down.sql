@@ -1,6 +1,7 @@
 DROP TABLE source_hubs;
 DROP TABLE dictionary_words;
 DROP TABLE fetch_hosts;
+DROP TABLE item_pictures;
 DROP TABLE load_batches;
 DROP TABLE load_problems;
 DROP TABLE load_gone;

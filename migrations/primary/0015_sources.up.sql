@@ -81,6 +81,8 @@ CREATE TABLE loads (
     unreadable  bigint      NOT NULL DEFAULT 0,
     gone        bigint      NOT NULL DEFAULT 0,
     items       bigint      NOT NULL DEFAULT 0,
+    pictures    bigint      NOT NULL DEFAULT 0,
+    picture_errors bigint   NOT NULL DEFAULT 0,
     attempts    integer     NOT NULL DEFAULT 0,
     dry         boolean     NOT NULL DEFAULT false,
     way         text        NOT NULL,
@@ -103,6 +105,8 @@ COMMENT ON COLUMN loads.cursor IS 'how many lines are applied';
 COMMENT ON COLUMN loads.unreadable IS 'items whose id cannot be read: while there are any, nothing is removed for being absent';
 COMMENT ON COLUMN loads.gone IS 'items that would go, or went, for being absent';
 COMMENT ON COLUMN loads.items IS 'that the source has: those from before, and those that this load brought so far';
+COMMENT ON COLUMN loads.pictures IS 'pictures of its items that stand in posts now; these, and picture_errors, come late, and are in no other count but codes';
+COMMENT ON COLUMN loads.picture_errors IS 'pictures of its items that cannot be had';
 COMMENT ON COLUMN loads.state IS 'receiving: batches are pushed; waiting; reading: the first pass; applying: the second; finishing: what is absent is looked for; sweeping: it is removed; previewed: the difference is known and not applied; held: too many would go, somebody is asked; done; failed; cancelled';
 COMMENT ON COLUMN loads.format IS 'empty: the file tells; media_type and charset are what came with it, base is the address that relative ones start from';
 COMMENT ON COLUMN loads.settings IS 'the source''s when it began';
@@ -177,6 +181,45 @@ CREATE TABLE load_batches (
 );
 COMMENT ON TABLE load_batches IS 'the batches that were pushed, with what became of each item: a batch that comes again is answered with that';
 COMMENT ON COLUMN load_batches.asked IS 'SHA-256 of the batch: the same number with other items is another request';
+
+CREATE TABLE item_pictures (
+    id        bigint      GENERATED ALWAYS AS IDENTITY CONSTRAINT item_pictures_pkey PRIMARY KEY,
+    item_id   bigint      NOT NULL CONSTRAINT item_pictures_item_fkey REFERENCES source_items ON DELETE CASCADE,
+    source_id bigint      NOT NULL,
+    load_id   bigint      CONSTRAINT item_pictures_load_fkey REFERENCES loads ON DELETE SET NULL,
+    file_id   bigint      CONSTRAINT item_pictures_file_fkey REFERENCES files ON DELETE SET NULL,
+    line      bigint      NOT NULL DEFAULT 0,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    next_at   timestamptz NOT NULL DEFAULT now(),
+    tried_at  timestamptz,
+    tries     integer     NOT NULL DEFAULT 0,
+    no        smallint    NOT NULL,
+    state     text        NOT NULL DEFAULT 'waiting' CONSTRAINT item_pictures_state CHECK (state IN ('waiting', 'made', 'there', 'failed', 'left')),
+    host      text        NOT NULL,
+    url       text        NOT NULL CONSTRAINT item_pictures_url CHECK (octet_length(url) BETWEEN 1 AND 2048),
+    text      text        NOT NULL DEFAULT '',
+    etag      text        NOT NULL DEFAULT '',
+    modified  text        NOT NULL DEFAULT '',
+    problem   text        NOT NULL DEFAULT '',
+    made      jsonb,
+    CONSTRAINT item_pictures_key UNIQUE (item_id, url)
+);
+COMMENT ON TABLE item_pictures IS 'the pictures that items have at their source, by their addresses, and the files that they became';
+COMMENT ON COLUMN item_pictures.source_id IS 'the item''s, which goes with it';
+COMMENT ON COLUMN item_pictures.load_id IS 'the load that brought it, as long as it waits';
+COMMENT ON COLUMN item_pictures.line IS 'where the item stood in that load';
+COMMENT ON COLUMN item_pictures.file_id IS 'two addresses of one picture have the same; NULL: there is none, or somebody removed it from the post';
+COMMENT ON COLUMN item_pictures.next_at IS 'when it may be fetched, if it waits; who fetches it moves that ahead for a while';
+COMMENT ON COLUMN item_pictures.no IS 'its place in the item, from 1';
+COMMENT ON COLUMN item_pictures.state IS 'waiting: it is to be fetched; made: the item has no post yet, whose attachment it will be; there: it was attached to the post; failed: see problem; left: the post was edited or deleted here, or is full';
+COMMENT ON COLUMN item_pictures.host IS 'what requests are counted under (package hosts)';
+COMMENT ON COLUMN item_pictures.made IS 'what was made of it, until the post is there: its blobs are swept some hours later';
+-- What is to be fetched of each host, source by source, so that none waits for all of another.
+CREATE INDEX item_pictures_waiting_idx ON item_pictures (host, source_id, next_at, id) WHERE state = 'waiting';
+CREATE INDEX item_pictures_load_idx ON item_pictures (load_id) WHERE load_id IS NOT NULL;
+CREATE INDEX item_pictures_file_idx ON item_pictures (file_id) WHERE file_id IS NOT NULL;
+-- The same address in other items of a source. It may be too long for a tree.
+CREATE INDEX item_pictures_url_idx ON item_pictures USING hash (url) WHERE file_id IS NOT NULL;
 
 CREATE TABLE fetch_hosts (
     host    text        NOT NULL CONSTRAINT fetch_hosts_pkey PRIMARY KEY,

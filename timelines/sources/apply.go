@@ -79,6 +79,10 @@ type batch struct {
 	writer  *writer
 	counts  Counts
 	codes   map[formats.Code]int64
+	// ids are those of the items that are new or changed, by their keys, and lines where those with
+	// pictures stand in the load.
+	ids   map[string]int64
+	lines map[string]int64
 	// problems are what was wrong, as far as there is room.
 	problems problems
 	// grown is how many items are new.
@@ -187,6 +191,7 @@ func (b *batch) sort(i int, l *formats.Line) error {
 		return err
 	}
 	b.note(i, it)
+	b.standsAt(i, it)
 	if it.ID == "" && b.pushed != nil {
 		b.counts.Unreadable++ // those of a file are counted by the first pass
 	}
@@ -280,6 +285,9 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 	if err := b.keepItems(ctx, made); err != nil {
 		return timelines.Change{}, err
 	}
+	if err := b.keepPictures(ctx, x, edited); err != nil {
+		return timelines.Change{}, err
+	}
 	return x.End(ctx)
 }
 
@@ -361,7 +369,9 @@ func (b *batch) keepItems(ctx context.Context, made []int64) error {
 	}
 	var key string
 	var id int64
+	b.ids = make(map[string]int64, len(ids))
 	_, err = pgx.ForEachRow(rows, []any{&key, &id}, func() error {
+		b.ids[key] = id
 		if _, known := b.stored[key]; !known {
 			b.met = append(b.met, id)
 		}

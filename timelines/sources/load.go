@@ -67,6 +67,9 @@ type Load struct {
 	Counts
 	Settings  Settings
 	CreatedAt time.Time
+	// Pictures are those of its items that came to posts, and PictureErrors those that cannot be had.
+	// Both come late, also after its end.
+	Pictures, PictureErrors int64
 	// UpdatedAt is when it last got on, and FinishedAt when it ended; nil: it has not.
 	UpdatedAt  time.Time
 	FinishedAt *time.Time
@@ -82,12 +85,12 @@ type Load struct {
 }
 
 const loadColumns = `id, source_id, no, state, dry, lines, cursor, added, changed, same, skipped, removed, kept, errors, warnings,
-	unreadable, gone, items, settings, version, way, created_at, updated_at, finished_at, codes, problem, file, bytes, format, media_type, charset, base`
+	unreadable, gone, items, pictures, picture_errors, settings, version, way, created_at, updated_at, finished_at, codes, problem, file, bytes, format, media_type, charset, base`
 
 func scanLoad(row pgx.Row) (l Load, err error) {
 	var settings, codes, problem []byte
 	err = row.Scan(&l.ID, &l.SourceID, &l.No, &l.State, &l.Dry, &l.Lines, &l.Cursor, &l.Added, &l.Changed, &l.Same, &l.Skipped,
-		&l.Removed, &l.Kept, &l.Errors, &l.Warnings, &l.Unreadable, &l.Gone, &l.Items, &settings, &l.Version, &l.Way, &l.CreatedAt,
+		&l.Removed, &l.Kept, &l.Errors, &l.Warnings, &l.Unreadable, &l.Gone, &l.Items, &l.Pictures, &l.PictureErrors, &settings, &l.Version, &l.Way, &l.CreatedAt,
 		&l.UpdatedAt, &l.FinishedAt, &codes, &problem, &l.File, &l.Bytes, &l.Format, &l.MediaType, &l.Charset, &l.Base)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return l, ErrNotFound

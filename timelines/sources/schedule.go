@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/timelines/sources/hosts"
 )
 
 // Problem is why a source is not fetched, as a stable code. A load that fails has the codes of
@@ -60,7 +62,7 @@ const (
 	HostGap = time.Second
 	// HostLease is how long a host waits for a node that died while it asked it. A request that
 	// takes longer keeps no others from the host.
-	HostLease = 2 * time.Minute
+	HostLease = hosts.Lease
 )
 
 // Backoff is when a source is fetched again that has failed so often: after a random time from 15
@@ -204,37 +206,12 @@ func (f *Fetching) Target(ctx context.Context) (Target, error) {
 // it may not be asked now, Reserve returns how long that lasts: at most until the request that is
 // under way has its answer.
 func (f *Fetching) Reserve(ctx context.Context, host string) (wait time.Duration, err error) {
-	const query = `
-		WITH reserved AS (
-			INSERT INTO fetch_hosts AS h (host, next_at) VALUES (@host, now() + @lease)
-			ON CONFLICT (host) DO UPDATE SET next_at = EXCLUDED.next_at WHERE h.next_at <= now()
-			RETURNING 0::bigint
-		)
-		SELECT * FROM reserved
-		UNION ALL
-		SELECT greatest(1, (extract(epoch FROM next_at - now()) * 1000000)::bigint) FROM fetch_hosts
-		WHERE host = @host AND NOT EXISTS (SELECT FROM reserved)`
-	var left int64
-	err = f.conn.QueryRow(ctx, query, pgx.StrictNamedArgs{"host": host, "lease": HostLease}).Scan(&left)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return HostGap, nil // another node reserved it in this moment, for the first time
-	}
-	if err != nil {
-		return 0, fmt.Errorf("reserve a host: %w", err)
-	}
-	return time.Duration(left) * time.Microsecond, nil
+	return hosts.Reserve(ctx, f.conn, host, HostGap)
 }
 
 // Release lets others ask a host again after a gap, even if ctx has ended.
 func (f *Fetching) Release(ctx context.Context, host string, gap time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
-	_, err := f.conn.Exec(ctx, `UPDATE fetch_hosts SET next_at = now() + @gap WHERE host = @host`,
-		pgx.StrictNamedArgs{"host": host, "gap": gap})
-	if err != nil {
-		return fmt.Errorf("release a host: %w", err)
-	}
-	return nil
+	return hosts.Release(ctx, f.conn, host, gap)
 }
 
 // Postpone has the source fetched after a time. Nothing is said of it.

@@ -12,6 +12,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/sources/formats"
+	"riverrun/timelines/sources/photos"
 )
 
 // Errors of this package.
@@ -59,8 +60,11 @@ type Settings struct {
 	Gone string `json:"gone,omitempty"`
 	// MostGone is the share of the items, in percent, that may go in one load; more, and somebody
 	// is asked. 0 is DefaultMostGone.
-	MostGone int   `json:"most_gone,omitempty"`
-	Rules    Rules `json:"rules,omitzero"`
+	MostGone int `json:"most_gone,omitempty"`
+	// WaitPictures has news appear with their pictures: their load waits until these are there, or
+	// fail, for HoldTime at most. What is pushed does not wait.
+	WaitPictures bool  `json:"wait_pictures,omitempty"`
+	Rules        Rules `json:"rules,omitzero"`
 }
 
 // DefaultMostGone is the share of items that may go in one load, and fewGone how many may in any
@@ -127,6 +131,9 @@ func Open(posts *timelines.Store) *Store {
 func (s *Store) On(pool *pgxpool.Pool) *Store {
 	return &Store{pool: pool, posts: s.posts, limits: s.limits}
 }
+
+// Photos are the pictures of the items of sources.
+func (s *Store) Photos() *photos.Store { return photos.New(s.posts, s.pool) }
 
 const sourceColumns = `id, code, owner_id, added_by, version, way, mode, status, format, slug, title, url, site_url, settings, problem, next_at, succeeded_at,
 	fetched_at, claimed_at, created_at, failures, preview, origin, errors_visible, token_hash IS NOT NULL`

@@ -1,19 +1,21 @@
 package view
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/formats"
+	"riverrun/timelines/sources/photos"
 )
 
 // TestCodesHaveTexts: F28. Each code that somebody may meet says what it means and what to do.
 func TestCodesHaveTexts(t *testing.T) {
 	t.Parallel()
 	known := map[string]struct{}{}
-	for _, c := range formats.Codes {
+	for _, c := range slices.Concat(formats.Codes, photos.Codes) {
 		known[string(c.Code)] = struct{}{}
 		what, todo := ProblemText(LocaleOf("en"), string(c.Code))
 		if c.Code != formats.Page && (what != c.Means || todo != c.Do) {

@@ -270,6 +270,31 @@ var codeTexts = map[string]problemText{
 		text{"The server answers neither with the feed nor with a known error.", "Сервер не отдаёт ленту и не называет известной ошибки."},
 		text{"Open the address in a browser and look what comes.", "Откройте адрес в браузере и посмотрите, что приходит."},
 	},
+	// Of a picture of an item, which comes later.
+	"picture_not_found": {
+		text{"There is no picture at this address.", "По этому адресу нет картинки."},
+		text{"Correct the address, or publish the picture there.", "Исправьте адрес или опубликуйте по нему картинку."},
+	},
+	"picture_denied": {
+		text{"The server refuses the picture.", "Сервер отказывается отдавать картинку."},
+		text{"Let everybody read the picture.", "Откройте картинку для всех."},
+	},
+	"picture_unreachable": {
+		text{"The picture could not be fetched, though it was tried several times.", "Картинку не удалось получить с нескольких попыток."},
+		text{"Look whether the address works from elsewhere, and whether its server answers in time.", "Проверьте, открывается ли адрес из других мест и быстро ли отвечает сервер."},
+	},
+	"picture_too_large": {
+		text{"The picture is too large.", "Картинка слишком велика."},
+		text{"Give the address of a smaller one: at most 20 MB and 50 megapixels.", "Укажите адрес картинки поменьше: не больше 20 МБ и 50 мегапикселей."},
+	},
+	"picture_not_a_picture": {
+		text{"What stands at this address is no JPEG, PNG, GIF or WebP picture, or is damaged.", "По этому адресу не картинка JPEG, PNG, GIF или WebP, либо файл повреждён."},
+		text{"Give the address of the picture itself, not of a page that shows it.", "Укажите адрес самой картинки, а не страницы, на которой она показана."},
+	},
+	"picture_forbidden_address": {
+		text{"The address is not a public one, and was not asked.", "Адрес не публичный, сайт к нему не обращается."},
+		text{"Publish the picture on a public server.", "Разместите картинку на сервере, доступном всем."},
+	},
 }
 
 // CallText says what a refusal of the push API means.
