@@ -314,6 +314,19 @@ func (b *batch) draw(ctx context.Context, table string, n int) ([]int64, error) 
 	return ids, nil
 }
 
+// recall returns the ids of the keys that are recorded. It finds each key by itself: the planner,
+// which may know nothing yet of a table that an import is filling, would read all that stands there
+// for each batch.
+func (b *batch) recall(ctx context.Context, kind string, keys []string) (map[string]int64, error) {
+	const query = `
+		SELECT k.key, o.their_id FROM unnest(@keys::text[]) k (key)
+		CROSS JOIN LATERAL (
+			SELECT their_id FROM origins
+			WHERE source = @source AND kind = @kind AND external_id = k.key OFFSET 0) o`
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"source": b.source, "kind": kind, "keys": keys})
+	return collectOrigins(rows, err)
+}
+
 // remember records the keys at the source of new rows.
 func (b *batch) remember(ctx context.Context, kind string, ids []int64, keys, titles []string) error {
 	if len(ids) == 0 {

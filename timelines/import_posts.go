@@ -30,23 +30,13 @@ func (b *batch) findPosts(ctx context.Context) error {
 	for _, p := range b.posts {
 		keys = append(keys, p.ExternalID)
 	}
-	const query = `
-		SELECT o.external_id, p.id
-		FROM origins o JOIN posts p ON p.id = o.their_id
-		WHERE o.source = @source AND o.kind = 'post' AND o.external_id = ANY(@keys)`
-	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"source": b.source, "keys": keys})
+	known, err := b.recall(ctx, originPost, keys)
 	if err != nil {
-		return fmt.Errorf("find posts: %w", err)
+		return err
 	}
-	var key string
-	var id int64
-	_, err = pgx.ForEachRow(rows, []any{&key, &id}, func() error {
+	for key, id := range known {
 		b.byKey[key].ID = id
 		b.met = append(b.met, meeting{kind: originPost, id: id})
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("find posts: %w", err)
 	}
 	for _, p := range b.posts {
 		if p.new = p.ID == 0; p.new {
@@ -209,11 +199,7 @@ func (b *batch) knownComments(ctx context.Context) (map[string]int64, error) {
 			keys = append(keys, c.ExternalID)
 		}
 	}
-	rows, err := b.tx.Query(ctx, `
-		SELECT external_id, their_id FROM origins
-		WHERE source = @source AND kind = 'comment' AND external_id = ANY(@keys)`,
-		pgx.StrictNamedArgs{"source": b.source, "keys": keys})
-	return collectOrigins(rows, err)
+	return b.recall(ctx, originComment, keys)
 }
 
 // knownLikes returns pairs of post and account: who likes a post, and who once did, because
