@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unique"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -89,8 +91,9 @@ type Import struct {
 	source string
 	conn   *pgxpool.Conn
 	tally  Tally
-	// unsure maps a post without a language to the languages it can be in.
-	unsure map[int64][]string
+	first  firstIDs
+	// unsure maps a post without a language to the languages it can be in, joined by spaces.
+	unsure map[int64]unique.Handle[string]
 }
 
 // Count is the number of different accounts, posts and so on that an import met.
@@ -134,7 +137,17 @@ func (s Imports) Start(ctx context.Context, source string) (*Import, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start import: %w", err), conn.Hijack().Close(ctx))
 	}
-	return &Import{store: s.core, source: source, conn: conn, unsure: map[int64][]string{}}, nil
+	im := &Import{store: s.core, source: source, conn: conn, first: firstIDs{}, unsure: map[int64]unique.Handle[string]{}}
+	for kind, table := range map[string]string{User: "accounts", originPost: "posts", originComment: "comments"} {
+		var id int64
+		err := conn.QueryRow(ctx, `SELECT nextval(pg_get_serial_sequence(@table, 'id'))`, pgx.StrictNamedArgs{"table": table}).Scan(&id)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("start import: %w", err), conn.Hijack().Close(ctx))
+		}
+		im.first[kind] = id
+	}
+	im.first[Group] = im.first[User]
+	return im, nil
 }
 
 // Close ends the import, even if ctx has ended, so that another may start.
@@ -199,6 +212,7 @@ func (im *Import) run(ctx context.Context, gather func(*batch) error, after ...f
 	}
 	done, err := inTxOn(ctx, im.conn, func(tx pgx.Tx) (outcome, error) {
 		b := newBatch(im.store, im.source, tx)
+		b.first = im.first
 		if err := gather(b); err != nil {
 			return outcome{}, err
 		}
@@ -212,7 +226,7 @@ func (im *Import) run(ctx context.Context, gather func(*batch) error, after ...f
 	im.tally.There.add(done.tally.There)
 	for _, p := range done.batch.posts {
 		if len(p.fits) > 0 {
-			im.unsure[p.ID] = p.fits
+			im.unsure[p.ID] = unique.Make(strings.Join(p.fits, " "))
 		}
 	}
 	for _, fn := range after {

@@ -171,7 +171,7 @@ func (b *batch) findMissing(ctx context.Context) error {
 			case there:
 				b.met = append(b.met, meeting{kind: originComment, id: id})
 			case !p.deleted:
-				p.comments = append(p.comments, c)
+				p.comments = append(p.comments, importComment{ImportedComment: c})
 			}
 		}
 		for _, l := range p.Likes {
@@ -283,7 +283,7 @@ func (b *batch) replay(context.Context) error {
 			continue
 		}
 		for _, c := range p.comments {
-			p.activity = append(p.activity, activity{at: c.CreatedAt, account: b.accounts[c.Author.ExternalID], comment: true, named: b.named(c.Body)})
+			p.activity = append(p.activity, activity{at: c.CreatedAt, account: b.accounts[c.Author.ExternalID], comment: true, named: b.named(c.marks)})
 		}
 		for _, l := range p.likes {
 			p.activity = append(p.activity, activity{at: l.CreatedAt, account: b.accounts[l.Account.ExternalID]})
@@ -309,7 +309,7 @@ func (b *batch) enterNew(p *importPost) {
 		p.enter(place, at)
 	}
 	b.accounts[p.Author.ExternalID].enter(p, kinds.Wrote, at)
-	for _, timeline := range b.named(p.writing().prose()) {
+	for _, timeline := range b.named(p.marks) {
 		p.enter(timeline, at)
 	}
 	b.enterEverything(p)
@@ -390,6 +390,6 @@ func (b *batch) sortedComments() []placedComment {
 }
 
 type placedComment struct {
-	ImportedComment
+	importComment
 	post *importPost
 }

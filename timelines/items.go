@@ -296,7 +296,7 @@ func (x *ItemsTx) touchRows(rows pgx.Rows, err error, what string) error {
 func (x *ItemsTx) remark(ctx context.Context, edited []int64, b *batch) error {
 	var posts, timelines []int64
 	for _, p := range b.posts {
-		for _, id := range b.named(p.writing().prose()) {
+		for _, id := range b.named(p.marks) {
 			posts, timelines = append(posts, p.ID), append(timelines, id)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -123,14 +124,16 @@ func (im *Import) GuessLanguages(ctx context.Context) (more bool, err error) {
 	var ids []int64
 	for id := range im.unsure {
 		ids = append(ids, id)
+		if len(ids) == guessBlock {
+			break
+		}
 	}
 	slices.Sort(ids)
-	ids = ids[:min(len(ids), guessBlock)]
 	// One row for each language that each post can be in.
 	var posts []int64
 	var fits []string
 	for _, id := range ids {
-		for _, lang := range im.unsure[id] {
+		for _, lang := range strings.Fields(im.unsure[id].Value()) {
 			posts, fits = append(posts, id), append(fits, lang)
 		}
 	}
