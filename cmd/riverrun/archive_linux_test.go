@@ -65,7 +65,10 @@ func newLargeImport(t *testing.T, scale float64, durable bool) *largeImport {
 		if dir, err = os.MkdirTemp("/var/tmp", "riverrun-large-*"); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { os.RemoveAll(dir) })
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		if err := os.Chmod(dir, 0o711); err != nil {
+			t.Fatal(err)
+		}
 	}
 	cluster, err := localpg.Start(t.Context(), localpg.Config{Dir: dir, Volatile: !durable})
 	if err != nil {
