@@ -92,6 +92,7 @@ type Import struct {
 	conn   *pgxpool.Conn
 	tally  Tally
 	first  firstIDs
+	known  knownTimelines
 	// unsure maps a post without a language to the languages it can be in, joined by spaces.
 	unsure map[int64]unique.Handle[string]
 }
@@ -137,7 +138,7 @@ func (s Imports) Start(ctx context.Context, source string) (*Import, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start import: %w", err), conn.Hijack().Close(ctx))
 	}
-	im := &Import{store: s.core, source: source, conn: conn, first: firstIDs{}, unsure: map[int64]unique.Handle[string]{}}
+	im := &Import{store: s.core, source: source, conn: conn, first: firstIDs{}, known: knownTimelines{accounts: map[int64]map[string]int64{}}, unsure: map[int64]unique.Handle[string]{}}
 	for kind, table := range map[string]string{User: "accounts", originPost: "posts", originComment: "comments"} {
 		var id int64
 		err := conn.QueryRow(ctx, `SELECT nextval(pg_get_serial_sequence(@table, 'id'))`, pgx.StrictNamedArgs{"table": table}).Scan(&id)
@@ -177,7 +178,8 @@ func (im *Import) Tally() Tally { return im.tally }
 // caller gives the Change to the tiers. It carries a Clock if an account went private, got
 // another description, or became an administrator of a group.
 //
-// Memory and locks grow with the batch. Some hundred posts are a good size. If a post cannot
+// Memory and locks grow with the batch. A thousand posts with twenty thousand comments and likes
+// are a good size: the more there are, the less each costs. If a post cannot
 // be stored, nothing of the batch is, and the InvalidError names the post's key.
 func (im *Import) Add(ctx context.Context, posts []Imported) (Change, error) {
 	return im.run(ctx, func(b *batch) error { return b.addPosts(posts) })
@@ -212,7 +214,7 @@ func (im *Import) run(ctx context.Context, gather func(*batch) error, after ...f
 	}
 	done, err := inTxOn(ctx, im.conn, func(tx pgx.Tx) (outcome, error) {
 		b := newBatch(im.store, im.source, tx)
-		b.first = im.first
+		b.first, b.known = im.first, im.known
 		if err := gather(b); err != nil {
 			return outcome{}, err
 		}
@@ -224,6 +226,7 @@ func (im *Import) run(ctx context.Context, gather func(*batch) error, after ...f
 	}
 	im.tally.New.add(done.tally.New)
 	im.tally.There.add(done.tally.There)
+	im.known.keep(done.batch)
 	for _, p := range done.batch.posts {
 		if len(p.fits) > 0 {
 			im.unsure[p.ID] = unique.Make(strings.Join(p.fits, " "))

@@ -21,17 +21,17 @@ type batch struct {
 	tx     pgx.Tx
 	tally  Tally
 	met    []meeting
-	// first are the first ids of the import that the batch is of.
+	// first are the first ids of the import that the batch is of, and known are timelines that it
+	// knows already.
 	first firstIDs
+	known knownTimelines
 
 	accounts map[string]*importAccount // by ExternalID
 	posts    []*importPost             // in the order in which they were met
 	byKey    map[string]*importPost
 	// commentOf maps the key of a comment to the key of its post.
 	commentOf map[string]string
-	// aggregates are the aggregates' timelines, by kind and term: of all languages and of
-	// each.
-	aggregates map[string]map[string]int64
+	aggregates aggregates
 	// marks maps each #term and @name of the batch's new texts to its timeline.
 	marks map[string]int64
 	// made are the new comments, by id.
@@ -41,6 +41,24 @@ type batch struct {
 	// invalidations go into the access log.
 	invalidations []Invalidation
 	events        []Event
+}
+
+// aggregates are the aggregates' timelines, by kind and term: of all languages and of each.
+type aggregates map[string]map[string]int64
+
+// knownTimelines are what an import has read of accounts' fixed timelines, by account and kind,
+// and the aggregates. No timeline of these ever becomes another's.
+type knownTimelines struct {
+	accounts   map[int64]map[string]int64
+	aggregates aggregates
+}
+
+// keep adds those of a batch that is committed.
+func (k *knownTimelines) keep(b *batch) {
+	for _, a := range b.accounts {
+		k.accounts[a.ID] = a.timelines
+	}
+	k.aggregates = b.aggregates
 }
 
 // importAccount is an account of the batch.
@@ -120,7 +138,7 @@ const (
 )
 
 func newBatch(c *core, source string, tx pgx.Tx) *batch {
-	return &batch{core: c, source: source, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, marks: map[string]int64{}, aggregates: map[string]map[string]int64{}, made: map[int64]placedComment{}}
+	return &batch{core: c, source: source, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, marks: map[string]int64{}, made: map[int64]placedComment{}}
 }
 
 // mention adds an account to the batch, or adds to it what this mention says.
@@ -134,7 +152,7 @@ func (b *batch) mention(m ImportedAccount) error {
 	}
 	a, ok := b.accounts[m.ExternalID]
 	if !ok {
-		b.accounts[m.ExternalID] = &importAccount{ImportedAccount: m, timelines: map[string]int64{}}
+		b.accounts[m.ExternalID] = &importAccount{ImportedAccount: m}
 		return nil
 	}
 	if a.Vague && !m.Vague {

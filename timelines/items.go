@@ -158,7 +158,7 @@ func (x *ItemsTx) Create(ctx context.Context, posts []ItemPost) ([]int64, error)
 // batch returns a batch of no posts that knows the author's timelines.
 func (x *ItemsTx) batch(ctx context.Context) (*batch, error) {
 	b := newBatch(x.core, "", x.tx)
-	b.accounts[""] = &importAccount{ID: x.place.Author, ImportedAccount: ImportedAccount{Kind: User}, timelines: map[string]int64{}}
+	b.accounts[""] = &importAccount{ID: x.place.Author, ImportedAccount: ImportedAccount{Kind: User}}
 	if err := b.findTimelines(ctx); err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 
 // A batch of an import is one transaction; these bounds keep its memory and its locks small.
 const (
-	batchPosts = 200
-	batchTalk  = 4000 // comments and likes
+	batchPosts = 1000
+	batchTalk  = 20_000 // comments and likes
 	batchBytes = 4 << 20
 )
 
