@@ -30,7 +30,7 @@ type batch struct {
 	posts    []*importPost             // in the order in which they were met
 	byKey    map[string]*importPost
 	// commentOf maps the key of a comment to the key of its post.
-	commentOf map[string]string
+	commentOf  map[string]string
 	aggregates aggregates
 	// marks maps each #term and @name of the batch's new texts to its timeline.
 	marks map[string]int64
