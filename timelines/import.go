@@ -95,6 +95,8 @@ type Import struct {
 	known  knownTimelines
 	// unsure maps a post without a language to the languages it can be in, joined by spaces.
 	unsure map[int64]unique.Handle[string]
+	// guessing are those of them whose turn comes, in the order of their ids.
+	guessing []int64
 }
 
 // Count is the number of different accounts, posts and so on that an import met.
@@ -178,7 +180,7 @@ func (im *Import) Tally() Tally { return im.tally }
 // caller gives the Change to the tiers. It carries a Clock if an account went private, got
 // another description, or became an administrator of a group.
 //
-// Memory and locks grow with the batch. A thousand posts with twenty thousand comments and likes
+// Memory and locks grow with the batch. Two thousand posts with forty thousand comments and likes
 // are a good size: the more there are, the less each costs. If a post cannot
 // be stored, nothing of the batch is, and the InvalidError names the post's key.
 func (im *Import) Add(ctx context.Context, posts []Imported) (Change, error) {

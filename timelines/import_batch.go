@@ -34,8 +34,8 @@ type batch struct {
 	aggregates aggregates
 	// marks maps each #term and @name of the batch's new texts to its timeline.
 	marks map[string]int64
-	// made are the new comments, by id.
-	made map[int64]placedComment
+	// made are the new comments that name something, by id.
+	made map[int64]importComment
 	// goingPrivate are feeds that were here before and go private.
 	goingPrivate []int64
 	// invalidations go into the access log.
@@ -102,10 +102,10 @@ type importPost struct {
 	left     []int64         // the places it was taken out of, which it does not enter again
 	entries  map[int64]int64 // the new ones: timeline -> entered_at
 	// marks are those of its text, if it is new.
-	marks textMarks
+	marks *textMarks
 	// The rows that are missing.
 	comments []importComment
-	likes    []ImportedLike
+	likes    []*ImportedLike
 	activity []activity
 	// rerouted says that it was there and enters more base timelines.
 	rerouted bool
@@ -114,8 +114,9 @@ type importPost struct {
 
 // importComment is a new comment of a post.
 type importComment struct {
-	ImportedComment
-	marks textMarks
+	*ImportedComment
+	post  *importPost
+	marks *textMarks
 }
 
 func (p *importPost) gains() bool {
@@ -138,7 +139,7 @@ const (
 )
 
 func newBatch(c *core, source string, tx pgx.Tx) *batch {
-	return &batch{core: c, source: source, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, marks: map[string]int64{}, made: map[int64]placedComment{}}
+	return &batch{core: c, source: source, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, marks: map[string]int64{}, made: map[int64]importComment{}}
 }
 
 // mention adds an account to the batch, or adds to it what this mention says.
@@ -203,8 +204,8 @@ func (b *batch) addPosts(posts []Imported) error {
 		have.Comments, have.Likes = slices.Concat(have.Comments, p.Comments), slices.Concat(have.Likes, p.Likes)
 	}
 	for _, p := range b.posts {
-		p.Comments = distinct(p.Comments, func(c ImportedComment) string { return c.ExternalID })
-		p.Likes = distinct(p.Likes, func(l ImportedLike) string { return l.Account.ExternalID })
+		p.Comments = distinct(p.Comments, func(c *ImportedComment) string { return c.ExternalID })
+		p.Likes = distinct(p.Likes, func(l *ImportedLike) string { return l.Account.ExternalID })
 	}
 	return nil
 }
@@ -212,29 +213,45 @@ func (b *batch) addPosts(posts []Imported) error {
 // mentions yields each account that a post mentions.
 func mentions(p Imported) func(yield func(ImportedAccount) bool) {
 	return func(yield func(ImportedAccount) bool) {
-		all := slices.Concat([]ImportedAccount{p.Author}, p.To, p.Direct)
-		for _, c := range p.Comments {
-			all = append(all, c.Author)
+		if !yield(p.Author) {
+			return
 		}
-		for _, l := range p.Likes {
-			all = append(all, l.Account)
+		for _, list := range [][]ImportedAccount{p.To, p.Direct} {
+			for _, a := range list {
+				if !yield(a) {
+					return
+				}
+			}
 		}
-		for _, a := range all {
-			if !yield(a) {
+		for i := range p.Comments {
+			if !yield(p.Comments[i].Author) {
+				return
+			}
+		}
+		for i := range p.Likes {
+			if !yield(p.Likes[i].Account) {
 				return
 			}
 		}
 	}
 }
 
-// distinct returns the first element of each key, in their order.
-func distinct[T any](list []T, key func(T) string) []T {
+// distinct returns the first element of each key, in their order: the list itself if there is one of
+// each.
+func distinct[T any](list []T, key func(*T) string) []T {
 	seen := make(map[string]bool, len(list))
+	for i := range list {
+		seen[key(&list[i])] = true
+	}
+	if len(seen) == len(list) {
+		return list
+	}
+	clear(seen)
 	var out []T
-	for _, x := range list {
-		if k := key(x); !seen[k] {
+	for i := range list {
+		if k := key(&list[i]); !seen[k] {
 			seen[k] = true
-			out = append(out, x)
+			out = append(out, list[i])
 		}
 	}
 	return out

@@ -17,12 +17,12 @@ import (
 // as it is on pages.
 func (b *batch) findMarks(ctx context.Context) error {
 	var tags, names []string
-	gather := func(body string) textMarks {
-		var m textMarks
-		if strings.ContainsAny(body, "#@") {
-			m = textMarks{marks.Tags(body), marks.Names(body)}
-			tags, names = append(tags, m.tags...), append(names, m.names...)
+	gather := func(body string) *textMarks {
+		if !strings.ContainsAny(body, "#@") {
+			return nil
 		}
+		m := &textMarks{marks.Tags(body), marks.Names(body)}
+		tags, names = append(tags, m.tags...), append(names, m.names...)
 		return m
 	}
 	for _, p := range b.posts {
@@ -71,11 +71,14 @@ func (b *batch) findMarks(ctx context.Context) error {
 	return nil
 }
 
-// textMarks are what a text names: tags by their terms, people by their names.
+// textMarks are what a text names: tags by their terms, people by their names. Most texts have none.
 type textMarks struct{ tags, names []string }
 
 // named returns the timelines that a text names.
-func (b *batch) named(m textMarks) []int64 {
+func (b *batch) named(m *textMarks) []int64 {
+	if m == nil {
+		return nil
+	}
 	var ids []int64
 	for _, tag := range m.tags {
 		ids = append(ids, b.marks["#"+tag])
@@ -92,7 +95,7 @@ func (b *batch) named(m textMarks) []int64 {
 // comments their ids.
 func (b *batch) markTexts(ctx context.Context) error {
 	var posts, comments, timelines []int64
-	mark := func(post, comment int64, of textMarks) {
+	mark := func(post, comment int64, of *textMarks) {
 		for _, id := range b.named(of) {
 			posts, comments, timelines = append(posts, post), append(comments, comment), append(timelines, id)
 		}

@@ -166,15 +166,17 @@ func (b *batch) findMissing(ctx context.Context) error {
 		return err
 	}
 	for _, p := range b.posts {
-		for _, c := range p.Comments {
+		for i := range p.Comments {
+			c := &p.Comments[i]
 			switch id, there := known[c.ExternalID]; {
 			case there:
 				b.met = append(b.met, meeting{kind: originComment, id: id})
 			case !p.deleted:
-				p.comments = append(p.comments, importComment{ImportedComment: c})
+				p.comments = append(p.comments, importComment{ImportedComment: c, post: p})
 			}
 		}
-		for _, l := range p.Likes {
+		for i := range p.Likes {
+			l := &p.Likes[i]
 			account := b.accounts[l.Account.ExternalID]
 			if p.deleted || liked[[2]int64{p.ID, account.ID}] {
 				b.met = append(b.met, meeting{kind: metLike, id: p.ID, of: account.ID})
@@ -376,20 +378,13 @@ func (p *importPost) replay(maxAge time.Duration) int64 {
 
 // sortedComments returns all new comments of the batch in the order of time, so that their
 // ids get the same order.
-func (b *batch) sortedComments() []placedComment {
-	var all []placedComment
+func (b *batch) sortedComments() []importComment {
+	var all []importComment
 	for _, p := range b.posts {
-		for _, c := range p.comments {
-			all = append(all, placedComment{c, p})
-		}
+		all = append(all, p.comments...)
 	}
-	slices.SortStableFunc(all, func(x, y placedComment) int {
+	slices.SortStableFunc(all, func(x, y importComment) int {
 		return cmp.Or(x.CreatedAt.Compare(y.CreatedAt), cmp.Compare(x.post.ID, y.post.ID))
 	})
 	return all
-}
-
-type placedComment struct {
-	importComment
-	post *importPost
 }

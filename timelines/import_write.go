@@ -214,20 +214,22 @@ func (b *batch) makeActivity(ctx context.Context) error {
 	if err := b.makeComments(ctx); err != nil {
 		return err
 	}
-	var posts, accounts []int64
-	var dates []time.Time
+	type like struct {
+		post, account int64
+		*ImportedLike
+	}
+	var likes []like
 	for _, p := range b.posts {
 		for _, l := range p.likes {
-			account := b.accounts[l.Account.ExternalID].ID
-			posts, accounts, dates = append(posts, p.ID), append(accounts, account), append(dates, l.CreatedAt)
-			b.met = append(b.met, meeting{kind: metLike, id: p.ID, of: account, new: true})
+			likes = append(likes, like{p.ID, b.accounts[l.Account.ExternalID].ID, l})
+			b.met = append(b.met, meeting{kind: metLike, id: p.ID, of: likes[len(likes)-1].account, new: true})
 		}
 	}
-	if len(posts) == 0 {
+	if len(likes) == 0 {
 		return nil
 	}
-	return b.copyRows(ctx, "likes", []string{"post_id", "account_id", "created_at"}, len(posts), func(i int, row []any) {
-		row[0], row[1], row[2] = posts[i], accounts[i], dates[i]
+	return b.copyRows(ctx, "likes", []string{"post_id", "account_id", "created_at"}, len(likes), func(i int, row []any) {
+		row[0], row[1], row[2] = likes[i].post, likes[i].account, likes[i].CreatedAt
 	})
 }
 
@@ -240,18 +242,19 @@ func (b *batch) makeComments(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var posts, authors []int64
-	var dates []time.Time
-	var bodies, vias, keys []string
+	keys := make([]string, len(all))
 	for i, c := range all {
-		posts, authors = append(posts, c.post.ID), append(authors, b.accounts[c.Author.ExternalID].ID)
-		dates, bodies, vias, keys = append(dates, c.CreatedAt), append(bodies, c.Body), append(vias, c.Via), append(keys, c.ExternalID)
+		keys[i] = c.ExternalID
 		b.met = append(b.met, meeting{kind: originComment, id: ids[i], new: true})
-		b.made[ids[i]] = c
+		if c.marks != nil {
+			b.made[ids[i]] = c
+		}
 	}
 	columns := []string{"id", "post_id", "author_id", "created_at", "body", "via"}
 	err = b.copyRows(ctx, "comments", columns, len(ids), func(i int, row []any) {
-		row[0], row[1], row[2], row[3], row[4], row[5] = ids[i], posts[i], authors[i], dates[i], bodies[i], vias[i]
+		c := all[i]
+		row[0], row[1], row[2] = ids[i], c.post.ID, b.accounts[c.Author.ExternalID].ID
+		row[3], row[4], row[5] = c.CreatedAt, c.Body, c.Via
 	})
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package timelines
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -110,25 +111,22 @@ const usualLanguages = `
 // forMany is true for a post p that not only the readers of private timelines may read.
 const forMany = `(p.is_public OR EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.access < 2))`
 
-// guessBlock is how many posts get their language in one transaction.
-const guessBlock = 500
+// guessBlock is how many posts get their language in one transaction. What their authors write in
+// is read once for all of them.
+const guessBlock = 2000
 
 // GuessLanguages gives some posts that the import met, and that have no language, the one
 // of their author or group, and reports whether more are left. It is for the end of an
 // import, when all posts are known. If an import ends earlier, the next one meets the
 // same posts again.
 func (im *Import) GuessLanguages(ctx context.Context) (more bool, err error) {
-	if len(im.unsure) == 0 {
+	if len(im.guessing) == 0 {
+		im.guessing = slices.Sorted(maps.Keys(im.unsure))
+	}
+	ids := im.guessing[:min(len(im.guessing), guessBlock)]
+	if len(ids) == 0 {
 		return false, nil
 	}
-	var ids []int64
-	for id := range im.unsure {
-		ids = append(ids, id)
-		if len(ids) == guessBlock {
-			break
-		}
-	}
-	slices.Sort(ids)
 	// One row for each language that each post can be in.
 	var posts []int64
 	var fits []string
@@ -146,6 +144,7 @@ func (im *Import) GuessLanguages(ctx context.Context) (more bool, err error) {
 	for _, id := range ids {
 		delete(im.unsure, id)
 	}
+	im.guessing = im.guessing[len(ids):]
 	return len(im.unsure) > 0, nil
 }
 
