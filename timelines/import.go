@@ -91,8 +91,9 @@ type Import struct {
 	source string
 	conn   *pgxpool.Conn
 	tally  Tally
-	first  firstIDs
-	known  knownTimelines
+	// first and known are what spares a batch statements.
+	first firstIDs
+	known knownTimelines
 	// unsure maps a post without a language to the languages it can be in, joined by spaces.
 	unsure map[int64]unique.Handle[string]
 	// guessing are those of them whose turn comes, in the order of their ids.
