@@ -94,10 +94,17 @@ type Import struct {
 	// first and known are what spares a batch statements.
 	first firstIDs
 	known knownTimelines
-	// unsure maps a post without a language to the languages it can be in, joined by spaces.
-	unsure map[int64]unique.Handle[string]
-	// guessing are those of them whose turn comes, in the order of their ids.
+	// unsure are the posts without a language, by id.
+	unsure map[int64]unsure
+	// guessing are those of them whose turn comes, those of one author together.
 	guessing []int64
+}
+
+// unsure is a post whose language is to be guessed: its author, and the languages it can be in, joined
+// by spaces.
+type unsure struct {
+	author int64
+	fits   unique.Handle[string]
 }
 
 // Count is the number of different accounts, posts and so on that an import met.
@@ -141,7 +148,7 @@ func (s Imports) Start(ctx context.Context, source string) (*Import, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start import: %w", err), conn.Hijack().Close(ctx))
 	}
-	im := &Import{store: s.core, source: source, conn: conn, first: firstIDs{}, known: knownTimelines{accounts: map[int64]map[string]int64{}}, unsure: map[int64]unique.Handle[string]{}}
+	im := &Import{store: s.core, source: source, conn: conn, first: firstIDs{}, known: knownTimelines{accounts: map[int64]map[string]int64{}}, unsure: map[int64]unsure{}}
 	for kind, table := range map[string]string{User: "accounts", originPost: "posts", originComment: "comments"} {
 		var id int64
 		err := conn.QueryRow(ctx, `SELECT nextval(pg_get_serial_sequence(@table, 'id'))`, pgx.StrictNamedArgs{"table": table}).Scan(&id)
@@ -232,7 +239,8 @@ func (im *Import) run(ctx context.Context, gather func(*batch) error, after ...f
 	im.known.keep(done.batch)
 	for _, p := range done.batch.posts {
 		if len(p.fits) > 0 {
-			im.unsure[p.ID] = unique.Make(strings.Join(p.fits, " "))
+			author := done.batch.accounts[p.Author.ExternalID].ID
+			im.unsure[p.ID] = unsure{author, unique.Make(strings.Join(p.fits, " "))}
 		}
 	}
 	for _, fn := range after {

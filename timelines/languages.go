@@ -1,6 +1,7 @@
 package timelines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -112,7 +113,7 @@ const usualLanguages = `
 const forMany = `(p.is_public OR EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.access < 2))`
 
 // guessBlock is how many posts get their language in one transaction. What their authors write in
-// is read once for all of them.
+// is read once for all posts of an author in it.
 const guessBlock = 2000
 
 // GuessLanguages gives some posts that the import met, and that have no language, the one
@@ -121,7 +122,9 @@ const guessBlock = 2000
 // same posts again.
 func (im *Import) GuessLanguages(ctx context.Context) (more bool, err error) {
 	if len(im.guessing) == 0 {
-		im.guessing = slices.Sorted(maps.Keys(im.unsure))
+		im.guessing = slices.SortedFunc(maps.Keys(im.unsure), func(x, y int64) int {
+			return cmp.Or(cmp.Compare(im.unsure[x].author, im.unsure[y].author), cmp.Compare(x, y))
+		})
 	}
 	ids := im.guessing[:min(len(im.guessing), guessBlock)]
 	if len(ids) == 0 {
@@ -131,7 +134,7 @@ func (im *Import) GuessLanguages(ctx context.Context) (more bool, err error) {
 	var posts []int64
 	var fits []string
 	for _, id := range ids {
-		for _, lang := range strings.Fields(im.unsure[id].Value()) {
+		for _, lang := range strings.Fields(im.unsure[id].fits.Value()) {
 			posts, fits = append(posts, id), append(fits, lang)
 		}
 	}
