@@ -20,7 +20,8 @@ import (
 
 // What an import of a large archive takes, in a process of its own beside a PostgreSQL of its
 // own, and what it leaves to do. A share of the archive is imported into memory; RIVERRUN_SOAK
-// imports all of it onto a disk:
+// imports all of it onto a disk. The time of the processor depends on the machine, and on what else it
+// does; it is only printed:
 //
 //	RIVERRUN_SOAK=1 go test ./cmd/riverrun -run TestLargeArchive -count 1 -timeout 1h -v
 func TestLargeArchive(t *testing.T) {
@@ -32,10 +33,6 @@ func TestLargeArchive(t *testing.T) {
 	imported := m.run("import", (*exec.Cmd).Wait, "import", "friendfeed", m.file)
 	if most := int64(128_000_000); imported.memory > most {
 		t.Errorf("the import took %d bytes of memory, want at most %d", imported.memory, most)
-	}
-	// A processor is slower than another, so the share is not held to its share of this.
-	if all := imported.process + imported.postgresql; soak && all > 300*time.Second {
-		t.Errorf("the import took %v of the processor, want at most 300 s", all)
 	}
 	m.readsLittle()
 	jobs, notes := m.left()
