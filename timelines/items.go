@@ -214,7 +214,7 @@ func (x *ItemsTx) Create(ctx context.Context, posts []ItemPost) ([]int64, error)
 // batch returns a batch of no posts that knows the author's timelines.
 func (x *ItemsTx) batch(ctx context.Context) (*batch, error) {
 	b := newBatch(x.core, "", x.tx)
-	b.accounts[""] = &importAccount{ID: x.place.Author, ImportedAccount: ImportedAccount{Kind: User}, timelines: map[string]int64{}}
+	b.accounts[""] = &importAccount{ID: x.place.Author, ImportedAccount: ImportedAccount{Kind: User}}
 	if err := b.findTimelines(ctx); err != nil {
 		return nil, err
 	}
@@ -352,7 +352,7 @@ func (x *ItemsTx) touchRows(rows pgx.Rows, err error, what string) error {
 func (x *ItemsTx) remark(ctx context.Context, edited []int64, b *batch) error {
 	var posts, timelines []int64
 	for _, p := range b.posts {
-		for _, id := range b.named(p.writing().prose()) {
+		for _, id := range b.named(p.marks) {
 			posts, timelines = append(posts, p.ID), append(timelines, id)
 		}
 	}
