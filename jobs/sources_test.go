@@ -121,3 +121,55 @@ func TestSourcesGo(t *testing.T) {
 		t.Errorf("the post of source %s is not kept", source.Code)
 	}
 }
+
+// Somebody who adds a source, or asks for a preview, does not wait until a node looks for what is due.
+func TestAskedSources(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `<rss version="2.0"><channel><title>A blog</title><item><guid>1</guid><title>One</title></item></channel></rss>`)
+	}))
+	t.Cleanup(s.Close)
+	pool := prepare(t)
+	cfg := config(t, pool, &calls{})
+	posts := timelines.Open(pool, announcer(t), timelines.DefaultOptions())
+	cfg.Sources = sources.Open(posts)
+	cfg.DueEvery = time.Hour
+	var err error
+	if cfg.Fetch, err = fetch.New(fetch.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}); err != nil {
+		t.Fatal(err)
+	}
+	ann, err := posts.Accounts.SignUp(t.Context(), timelines.SignUp{Name: "ann", Title: "Ann", Password: "wharf-otter-lamp"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, cfg)
+	// What was due before the start is found by the look at the start; this comes after.
+	await(t, "the first look", func() bool {
+		return count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'due' AND state = 'completed'`) > 0
+	})
+	source, err := cfg.Sources.Add(t.Context(), ann.ID, sources.New{Owner: "ann", Way: sources.Link, URL: s.URL + "/feed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the first load", func() bool { return count(t, pool, `SELECT count(*) FROM loads WHERE state = 'done'`) == 1 })
+	if _, err := cfg.Sources.AskPreview(t.Context(), ann.ID, source.Code); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the preview", func() bool {
+		return count(t, pool, `SELECT count(*) FROM loads l JOIN sources s ON s.id = l.source_id WHERE l.state = 'previewed' AND s.preview = ''`) == 1
+	})
+	// While somebody else fetches it, a preview waits.
+	fetching, err := cfg.Sources.Fetching(t.Context(), source.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cfg.Sources.AskPreview(t.Context(), ann.ID, source.Code); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "a preview that waits", func() bool {
+		return count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'asked' AND metadata ? 'snoozes'`) == 1
+	})
+	if err := fetching.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the second preview", func() bool { return count(t, pool, `SELECT count(*) FROM loads WHERE state = 'previewed'`) == 2 })
+}

@@ -46,6 +46,9 @@ func TestCrawl(t *testing.T) {
 	anna.Post("A secret", "anna/private")
 	anna.Post("Nobody's business", "~eyes")
 	bob.Post("By bob in the club", "chess-club")
+	anna.Visitor().Post("/settings/sources", "way", "link", "url", "https://example.org/feed")
+	anna.Visitor().Post("/chess-club/sources", "way", "push")
+	anna.Visitor().PostFiles("/settings/sources", upload("file", "a.csv", "id,title\n1,A\n"), "way", "file")
 	link := regexp.MustCompile(`(?:href|src|data-unfold|role="search" action)="(/[^"]*)"`)
 	form := regexp.MustCompile(`method="post" action="(/[^"]*)"`)
 	for name, v := range map[string]*webtest.Visitor{"nobody": s.Visitor(), "anna": anna.Visitor(), "bob": bob.Visitor()} {
@@ -104,6 +107,8 @@ func TestBadInput(t *testing.T) {
 			"/groups?after=%00%ff", "/people?after=%ff", "/anna/members", "/anna/manage", "/nobody-here/members", "/%ff/manage",
 			"/ours/members?after=%ff", "/ours/members?after=A", "/lists/%00", "/lists/none", "/lists/none/edit", "/lists/%ff/edit", "/lists/a/b/c",
 			"/anna/%00", "/anna/%ff", "/anna/~eyes", "/p/x/remove", "/settings/pages/x",
+			"/sources/x", "/sources/%00", "/sources/0000000000", "/sources/0000000000/loads/1", "/sources/0000000000/loads/1.csv", "/sources/%ff/loads/%ff",
+			"/anna/sources", "/nobody-here/sources", "/%ff/sources", "/sources",
 		} {
 			if a := v.Get(address); a.Status >= 500 || a.Status == 200 && !strings.Contains(address, "?") {
 				t.Errorf("%s: GET %s: status %d", name, address, a.Status)
@@ -114,6 +119,7 @@ func TestBadInput(t *testing.T) {
 			"/anna/follow", "/anna/accept", "/anna/decline", "/anna/nothing", "/settings/writing",
 			"/ours/manage", "/ours/promote", "/ours/demote", "/ours/block", "/ours/unblock", "/ours/remove", "/anna/promote", "/nobody-here/block", "/p/x/like", "/p/" + code + "/comments", "/p/" + code + "/edit",
 			"/p/" + code + "/comments/1/edit", "/p/" + code + "/comments/1/delete", "/p/" + code + "/nothing", "/x/y/z",
+			"/settings/sources", "/ours/sources", "/anna/sources", "/nobody-here/sources", "/sources/x/remove", "/sources/0000000000/fetch", "/sources/0000000000/file", "/sources/%00/x",
 			"/settings/pages", "/settings/pages/rename", "/settings/pages/access", "/settings/pages/delete", "/settings/pages/admit",
 			"/settings/pages/remove", "/settings/pages/exclude", "/settings/pages/unexclude", "/settings/pages/nothing",
 			"/p/" + code + "/remove", "/p/x/edit", "/p/x/remove",

@@ -124,7 +124,7 @@ func TestModes(t *testing.T) {
 	v.Header.Del("Accept")
 	v.Header.Del("X-River-Page")
 
-	v.Post("/settings/home", "mode", "").Wants(422).Has("Choose what to show")
+	v.Post("/settings/home", "mode", "").Wants(422).Has("Choose one of these")
 	v.Post("/settings/home", "mode", "friends").LeadsTo("/settings?saved")
 	v.Get("/settings").Has(`value="friends" checked`)
 	for _, page := range []string{"/", "/lists/loud"} {

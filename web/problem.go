@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"riverrun/rivers"
 	"riverrun/tiers"
@@ -16,6 +17,7 @@ import (
 	"riverrun/timelines/files"
 	"riverrun/timelines/outage"
 	"riverrun/timelines/snapshot"
+	"riverrun/timelines/sources"
 	"riverrun/web/view"
 )
 
@@ -73,6 +75,7 @@ var problems = []struct {
 	{snapshot.ErrBroad, problem{http.StatusBadRequest, "error.broad.title", "search.broad"}},
 	{rivers.ErrUnavailable, busy},
 	{files.ErrNotFound, missing},
+	{sources.ErrNotFound, missing},
 	{errStorage, busy},
 	{tiers.ErrBehind, problem{http.StatusServiceUnavailable, "error.busy.title", "error.behind"}},
 	{timelines.ErrNotSaved, problem{http.StatusServiceUnavailable, "error.busy.title", "error.notsaved"}}, // after ErrBehind: that change is saved
@@ -214,6 +217,10 @@ func (s *Server) formError(r *request, err error) (view.FormError, error) {
 	}
 	if errors.Is(err, drafts.ErrMany) {
 		return view.FormError{Field: "body", Text: r.loc.T("drafts.many")}, nil
+	}
+	if file, ok := errors.AsType[*sourceFileError](err); ok {
+		what, todo := view.ProblemText(r.loc, string(file.fatal.Code))
+		return view.FormError{Field: file.field, Text: strings.TrimSpace(what + " " + todo)}, nil
 	}
 	if errors.Is(err, timelines.ErrNameTaken) {
 		return view.FormError{Field: "name", Text: r.loc.T("invalid.name_taken")}, nil

@@ -40,7 +40,9 @@ type Config struct {
 	PushKeys func() (push.Keys, error)
 	// FileSize is the most bytes of one upload, 0: DefaultFileSize.
 	FileSize int64
-	Log      *slog.Logger
+	// Sources are feeds from elsewhere; nil: those of Timelines, within the usual limits.
+	Sources *sources.Store
+	Log     *slog.Logger
 	// URL is the site's public address, such as https://river.example. Its scheme
 	// decides whether cookies are Secure; forms and sockets from there are the
 	// site's own.
@@ -85,6 +87,7 @@ type Server struct {
 	tiers     *tiers.Tiers
 	blobs     blobs.Store
 	fileSize  int64
+	sources   *sources.Store
 	pushKeys  func() (push.Keys, error)
 	log       *slog.Logger
 	url       *url.URL
@@ -108,10 +111,9 @@ type Server struct {
 	now    func() time.Time
 	hub    *live.Hub
 	reads  *reads.Cache
-	// sources are read over the connections of pages; pushing has some of its own from Start to
-	// Stop, which are closed by pushingPool.
-	sources, pushing *sources.Store
-	pushingPool      *pgxpool.Pool
+	// pushing are the sources over connections of their own, which pushingPool has from Start to Stop.
+	pushing     *sources.Store
+	pushingPool *pgxpool.Pool
 	// unhear ends the hearing of what other nodes' people have read.
 	unhear func()
 }
@@ -149,7 +151,7 @@ func New(c Config) (*Server, error) {
 	marks := reads.New(c.Timelines.Pool(), c.Log, c.Tiers.PublishSeen)
 	pages := view.NewRenderer(view.Config{Access: c.Rivers.Access(), Asset: static.url, Reads: marks})
 	s := &Server{
-		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, blobs: c.Blobs, pushKeys: c.PushKeys, fileSize: cmp.Or(c.FileSize, DefaultFileSize), log: c.Log, url: address, ownHost: c.OwnHost,
+		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, blobs: c.Blobs, pushKeys: c.PushKeys, fileSize: cmp.Or(c.FileSize, DefaultFileSize), sources: cmp.Or(c.Sources, sources.Open(c.Timelines)), log: c.Log, url: address, ownHost: c.OwnHost,
 		ready: c.Ready, metrics: c.MetricsPage,
 		pageTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "riverrun_page_seconds",
@@ -166,7 +168,6 @@ func New(c Config) (*Server, error) {
 		pages:           live.NewPages(pages, c.Rivers.Access(), c.Timelines),
 		static:          static,
 		reads:           marks,
-		sources:         sources.Open(c.Timelines),
 		now:             time.Now,
 	}
 	if c.Metrics != nil {
@@ -252,6 +253,7 @@ func (s *Server) Handler() http.Handler {
 		hiding{s},
 		notifications{s},
 		subfeeds{s},
+		sourcePages{s},
 		accounts{s},
 		pushAPI{s},
 		feedHelp{s},

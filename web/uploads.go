@@ -113,6 +113,49 @@ func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Req
 	if r.viewer.Anonymous() {
 		until = time.Now().Add(time.Minute)
 	}
+	var refused []error // files; the form goes on
+	plain, err := s.readForm(w, plain, until, func(ctx context.Context, part *multipart.Part, values url.Values) (bool, error) {
+		if part.FormName() != fileField {
+			return false, nil
+		}
+		if part.FileName() == "" || r.viewer.Anonymous() || fault != nil { // nothing was chosen, or it may not come
+			return true, nil
+		}
+		code, err := s.upload(ctx, r.viewer, account, part)
+		_, invalid := errors.AsType[*timelines.InvalidError](err)
+		switch {
+		case err == nil:
+			values.Add(uploadField, code)
+		case invalid && len(refused) < s.timelines.Files.MostOfPost():
+			refused = append(refused, err)
+		default:
+			fault = err
+		}
+		if errors.Is(err, errStorage) { // the form is shown again with it
+			s.log.ErrorContext(ctx, "an upload failed", "account", r.viewer.AccountID, "error", err)
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if fault == nil {
+		fault = errors.Join(refused...)
+	}
+	if fault != nil {
+		plain = plain.WithContext(context.WithValue(plain.Context(), faultKey{}, fault))
+	}
+	return plain, nil
+}
+
+// errEnough is returned by what takes the parts of a form when the rest is not to be read.
+var errEnough = errors.New("the rest of the form is not read")
+
+// readForm reads a form until then, and returns the request with its fields. take takes the parts
+// that are no fields, as they arrive.
+func (s *Server) readForm(w http.ResponseWriter, plain *http.Request, until time.Time,
+	take func(ctx context.Context, part *multipart.Part, values url.Values) (taken bool, err error),
+) (*http.Request, error) {
 	controller := http.NewResponseController(w)
 	if err := errors.Join(controller.SetReadDeadline(until), controller.SetWriteDeadline(until.Add(time.Minute))); err != nil {
 		return nil, fmt.Errorf("extend the time of an upload: %w", err)
@@ -124,7 +167,6 @@ func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Req
 		return nil, malformedForm(err)
 	}
 	values, room := url.Values{}, int64(maxForm)
-	var refused []error // files; the form goes on
 	for {
 		part, err := reader.NextPart()
 		if err == io.EOF { // one that is wrapped says that the body ended too soon
@@ -138,39 +180,24 @@ func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Req
 		if room -= int64(len(name)) + partOverhead; room < 0 {
 			return nil, &http.MaxBytesError{Limit: maxForm}
 		}
-		switch {
-		case name == fileField && (part.FileName() == "" || r.viewer.Anonymous()): // nothing was chosen, or may be
-		case name == fileField && fault == nil:
-			code, err := s.upload(ctx, r.viewer, account, part)
-			_, invalid := errors.AsType[*timelines.InvalidError](err)
-			switch {
-			case err == nil:
-				values.Add(uploadField, code)
-			case invalid && len(refused) < s.timelines.Files.MostOfPost():
-				refused = append(refused, err)
-			default:
-				fault = err
-			}
-			if errors.Is(err, errStorage) { // the form is shown again with it
-				s.log.ErrorContext(ctx, "an upload failed", "account", r.viewer.AccountID, "error", err)
-			}
-		case name == fileField: // the form is refused for another
-		default:
-			value, err := io.ReadAll(io.LimitReader(part, room+1))
-			if err != nil {
-				return nil, malformedForm(err)
-			}
-			if room -= int64(len(value)); room < 0 {
-				return nil, &http.MaxBytesError{Limit: maxForm}
-			}
-			values.Add(name, string(value))
+		taken, err := take(ctx, part, values)
+		if errors.Is(err, errEnough) {
+			break
 		}
-	}
-	if fault == nil {
-		fault = errors.Join(refused...)
-	}
-	if fault != nil {
-		plain = plain.WithContext(context.WithValue(plain.Context(), faultKey{}, fault))
+		if err != nil {
+			return nil, err
+		}
+		if taken {
+			continue
+		}
+		value, err := io.ReadAll(io.LimitReader(part, room+1))
+		if err != nil {
+			return nil, malformedForm(err)
+		}
+		if room -= int64(len(value)); room < 0 {
+			return nil, &http.MaxBytesError{Limit: maxForm}
+		}
+		values.Add(name, string(value))
 	}
 	plain.PostForm, plain.Form, plain.MultipartForm = values, url.Values{}, &multipart.Form{Value: values}
 	for _, from := range []url.Values{values, plain.URL.Query()} {

@@ -6,8 +6,8 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// maxProblems is how many problems of a load are kept with all they say; all are counted.
-const maxProblems = 10_000
+// MostProblems is how many problems of a load are kept with all they say; all are counted.
+const MostProblems = 10_000
 
 // problems are rows of load_problems, column by column.
 type problems struct {
@@ -28,7 +28,7 @@ func (b *batch) note(i int, it *formats.Item) {
 		} else {
 			b.counts.Warnings++
 		}
-		if b.load.Errors+b.load.Warnings+int64(len(b.problems.lines)) >= maxProblems {
+		if b.load.Errors+b.load.Warnings+int64(len(b.problems.lines)) >= MostProblems {
 			continue
 		}
 		r := &b.problems

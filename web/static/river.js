@@ -1850,6 +1850,24 @@ const problem = document.querySelector('.problem');
 const missing = problem && !problem.querySelector('textarea');
 if (document.querySelector('[data-closed]') || (missing && leaves())) attend(3000, opened, () => location.reload());
 
+// Work under way --------------------------------------------------------------------
+
+// A part of a page that says so is fetched again until it says so no more. It brings others that
+// change with it. A part that is being used stays as it is until the next time.
+async function follow(wait = 1000) {
+  const at = document.querySelector('[data-again]');
+  if (!at) return;
+  await new Promise((done) => setTimeout(done, wait));
+  const reply = document.hidden || (await fetch(at.dataset.again, { headers: { 'X-River-Page': '1' } }).catch(() => null));
+  if (reply?.redirected || reply?.status === 404) return;
+  for (const fresh of reply?.ok ? [...parse(await reply.text()).children] : []) {
+    const part = document.getElementById(fresh.id);
+    if (!part?.matches(':focus-within, :active')) part?.replaceWith(fresh);
+  }
+  follow(reply ? 1000 : Math.min(2 * wait, 60000));
+}
+follow();
+
 if (river) {
   // This module keeps the reader's place, so the browser must not do it as well.
   document.documentElement.style.overflowAnchor = 'none';

@@ -73,7 +73,19 @@ func TestComponents(t *testing.T) {
 	sets.Lists = []timelines.List{friends, {ID: 2, Slug: "druzya", Title: "Друзья", Members: []int64{}}}
 	listed.Sets = &sets
 
+	flows := sourceComponents(me, russian, club)
 	for name, c := range map[string]templ.Component{
+		"sources":                  flows.list,
+		"sources_group_ru":         flows.group,
+		"sources_wrong":            flows.wrong,
+		"source_loading":           flows.loading,
+		"source_failed_ru":         flows.failed,
+		"source_held":              flows.held,
+		"source_preview_ru":        flows.preview,
+		"source_push":              flows.push,
+		"source_wrong":             flows.rules,
+		"load":                     flows.load,
+		"load_partner_ru":          flows.partner,
 		"home":                     HomePage(river(me, rivers.Home, "/", "<article></article>"), NewComposer("/"), 2, nil),
 		"home_empty_ru":            HomePage(river(russian, rivers.Home, "/"), NewComposer("/"), 0, nil),
 		"welcome":                  WelcomePage(nobody),

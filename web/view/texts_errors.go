@@ -149,7 +149,7 @@ var errorsTexts = texts{
 		"“{value}” is an administrator. Remove them as administrator first.",
 		"«{value}» — администратор. Сначала уберите из администраторов.",
 	},
-	"invalid.mode_unknown":     {"Choose what to show.", "Выберите, что показывать."},
+	"invalid.mode_unknown":     {"Choose one of these.", "Выберите один из вариантов."},
 	"invalid.language_unknown": {"This language isn’t available.", "Такого языка здесь нет."},
 	"invalid.reader_self": {
 		"That’s you. You can always read your own pages.",

@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"log/slog"
 	"mime/multipart"
@@ -184,6 +185,7 @@ func ReadText(html []byte) string {
 type Upload struct {
 	Name    string
 	Content []byte
+	Field   string // "file" if empty
 }
 
 // PostFiles sends a form of these names and values, and these files.
@@ -201,7 +203,7 @@ func (v *Visitor) PostFiles(address string, list []Upload, pairs ...string) *Ans
 		must(form.WriteField(pairs[i], pairs[i+1]))
 	}
 	for _, f := range list {
-		part, err := form.CreateFormFile("file", f.Name)
+		part, err := form.CreateFormFile(cmp.Or(f.Field, "file"), f.Name)
 		must(err)
 		_, err = part.Write(f.Content)
 		must(err)
