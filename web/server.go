@@ -87,7 +87,6 @@ type Server struct {
 	tiers     *tiers.Tiers
 	blobs     blobs.Store
 	fileSize  int64
-	sources   *sources.Store
 	pushKeys  func() (push.Keys, error)
 	log       *slog.Logger
 	url       *url.URL
@@ -111,9 +110,10 @@ type Server struct {
 	now    func() time.Time
 	hub    *live.Hub
 	reads  *reads.Cache
-	// pushing are the sources over connections of their own, which pushingPool has from Start to Stop.
-	pushing     *sources.Store
-	pushingPool *pgxpool.Pool
+	// sources are read over the connections of pages; pushing has some of its own from Start to
+	// Stop, which are closed by pushingPool.
+	sources, pushing *sources.Store
+	pushingPool      *pgxpool.Pool
 	// unhear ends the hearing of what other nodes' people have read.
 	unhear func()
 }
