@@ -308,7 +308,7 @@ func CallText(l *Locale, code string) string {
 
 // callTexts are the texts of refusals, which the help page lists too.
 var callTexts = texts{
-	"token_wrong":     {"There is no source with this address and this token.", "Источника с таким адресом и токеном нет."},
+	"token_wrong":     {"There is no source with this address and this token.", "Источника с таким адресом и ключом нет."},
 	"load_unknown":    {"The source has no load of this number.", "Загрузки с таким номером у источника нет."},
 	"source_other":    {"The items of this source come in another way.", "Записи этого источника приходят другим способом."},
 	"source_paused":   {"The source is paused. Its owner can resume it.", "Источник на паузе. Снять её может владелец."},
