@@ -32,7 +32,7 @@ mutants: postgresql
 	$(GO) run ./cmd/mutants
 
 # Tests of which make test does a share that chance selects.
-SHARED = TestRules|TestObservedTown|TestObservedStandstill|TestALivelyTown|TestAnySequence|TestThereAndBackInAnyOrder|TestNothingNarrowedIsShown|TestSearchTakesAnyText|TestReplayIntoOpenPages|TestHostileFeeds|TestMemoryOfManyItems|TestKilledProcesses
+SHARED = TestRules|TestObservedTown|TestObservedStandstill|TestALivelyTown|TestAnySequence|TestThereAndBackInAnyOrder|TestNothingNarrowedIsShown|TestSearchTakesAnyText|TestReplayIntoOpenPages|TestHostileFeeds|TestMemoryOfManyItems|TestKilledProcesses|TestLargeArchive
 
 soak: postgresql chromium
 	RIVERRUN_SOAK=4 $(GO) test -count 1 -timeout 0 -run '^($(SHARED))$$' ./web ./tiers ./timelines ./timelines/sources/formats ./jobs/sources ./cmd/riverrun

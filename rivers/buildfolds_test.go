@@ -94,3 +94,49 @@ func TestAFoldRemovedDuringABuildIsMadeAgain(t *testing.T) {
 		})
 	}
 }
+
+// A post that nobody has looked at has no fold, whoever tells of it. Who looks at it makes it.
+func TestAPostNobodyLooksAtHasNoFold(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	folds := func(want int) {
+		t.Helper()
+		if got := w.count(`SELECT count(*) FROM folds`); got != want {
+			t.Errorf("folds: got %d, want %d", got, want)
+		}
+	}
+	w.post(bob, "one")
+	w.drain()
+	folds(0)
+	w.shows(w.visit(ann, User, "bob"), "one")
+	folds(1)
+	w.post(bob, "two")
+	w.drain()
+	folds(2)
+	w.shows(w.visit(ann, User, "bob"), "two", "one")
+	w.sound()
+}
+
+// A post without a fold changes while somebody makes its fold, for a river that the change does
+// not concern. The fold from before the change does not stay.
+func TestAFoldFromBeforeAChangeDoesNotStay(t *testing.T) {
+	for _, point := range []string{afterSnapshot, afterEntries} {
+		t.Run(point, func(t *testing.T) {
+			w := newTown(t)
+			ann, bob, cid := w.person("ann"), w.person("bob"), w.person("cid")
+			one := w.post(bob, "one")
+			w.drain()
+			ctx := pausedAt(w.ctx, point, func() {
+				w.like(cid, one.Code)
+				w.drain()
+			})
+			if err := w.rivers.build(ctx, w.name(ann, User, "bob"), nil); err != nil {
+				t.Fatal(err)
+			}
+			if n := w.count(`SELECT count(*) FROM folds WHERE version = 1`); n != 0 {
+				t.Error("the fold is of before the like")
+			}
+			w.sound()
+		})
+	}
+}

@@ -186,6 +186,8 @@ type Text struct {
 	EditedAt  int64  `json:"edited,omitempty"` // microseconds, 0 never
 	Via       string `json:"via,omitempty"`
 	ViaURL    string `json:"via_url,omitempty"`
+	// Place is where it was made, or what it tells of, as its source says.
+	Place string `json:"place,omitempty"`
 	// Card is what the page of the first link says of itself, or nil.
 	Card *Card `json:"card,omitempty"`
 }

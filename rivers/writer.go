@@ -65,9 +65,8 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 	pause(ctx, afterLookup)
 	posts := postsOf(touched)
 	if scope.Actor == 0 {
-		done, err := s.current(ctx, posts, targets, stamps)
-		if err != nil || done {
-			return done, err
+		if posts, err = s.behind(ctx, posts, targets, stamps); err != nil || len(posts) == 0 {
+			return err == nil, err
 		}
 	}
 	slices.SortFunc(targets, func(a, b *target) int { return cmp.Compare(a.id, b.id) })
@@ -200,28 +199,39 @@ func (s *Store) readOverflows(ctx context.Context, sn *snapshot.Snapshot, target
 	return sn.MembershipsAmong(ctx, states, listed)
 }
 
-// current reports whether nothing is left to do: the folds and entries that were looked up
-// stand at the posts' present versions. A job that repeats what its node did at once ends
-// here.
-func (s *Store) current(ctx context.Context, posts []int64, targets []*target, stamps map[int64]int64) (bool, error) {
+// behind returns the posts that are left to do: their folds or entries that were looked up
+// stand below the posts' present versions. A job that repeats what its node did at once finds
+// none.
+//
+// A post of the first version that has no fold needs none here, if no river was found for it.
+// Whoever shows it makes its fold, and cannot make an older one. So a post of an import costs
+// nothing more until somebody looks at it. A post that was changed needs its fold: somebody may
+// be about to store one from before the change.
+func (s *Store) behind(ctx context.Context, posts []int64, targets []*target, stamps map[int64]int64) ([]int64, error) {
 	versions, err := s.primary.Posts.Versions(ctx, posts)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	for id, v := range versions {
-		if stamps[id] < v {
-			return false, nil
-		}
-	}
+	found := map[int64]bool{} // posts with a river, and whether an entry is behind
 	for _, t := range targets {
 		for id, stands := range t.posts {
-			if stands < versions[id] {
-				return false, nil
-			}
+			found[id] = found[id] || stands < versions[id]
 		}
 	}
-	return true, nil
+	var left []int64
+	for _, id := range posts {
+		version, stamp := versions[id], stamps[id]
+		entryBehind, shown := found[id]
+		unseen := stamp == 0 && version == firstVersion && !shown
+		if entryBehind || stamp < version && !unseen {
+			left = append(left, id)
+		}
+	}
+	return left, nil
 }
+
+// firstVersion is the version of a new post.
+const firstVersion = 1
 
 // concerns reports whether any of the generation's timelines holds or once held the post:
 // the actor's other rivers need no row for it. A membership stays when the post is removed,

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unique"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -89,8 +91,20 @@ type Import struct {
 	source string
 	conn   *pgxpool.Conn
 	tally  Tally
-	// unsure maps a post without a language to the languages it can be in.
-	unsure map[int64][]string
+	// first and known are what spares a batch statements.
+	first firstIDs
+	known knownTimelines
+	// unsure are the posts without a language, by id.
+	unsure map[int64]unsure
+	// guessing are those of them whose turn comes, those of one author together.
+	guessing []int64
+}
+
+// unsure is a post whose language is to be guessed: its author, and the languages it can be in, joined
+// by spaces.
+type unsure struct {
+	author int64
+	fits   unique.Handle[string]
 }
 
 // Count is the number of different accounts, posts and so on that an import met.
@@ -134,7 +148,17 @@ func (s Imports) Start(ctx context.Context, source string) (*Import, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start import: %w", err), conn.Hijack().Close(ctx))
 	}
-	return &Import{store: s.core, source: source, conn: conn, unsure: map[int64][]string{}}, nil
+	im := &Import{store: s.core, source: source, conn: conn, first: firstIDs{}, known: knownTimelines{accounts: map[int64]map[string]int64{}}, unsure: map[int64]unsure{}}
+	for kind, table := range map[string]string{User: "accounts", originPost: "posts", originComment: "comments"} {
+		var id int64
+		err := conn.QueryRow(ctx, `SELECT nextval(pg_get_serial_sequence(@table, 'id'))`, pgx.StrictNamedArgs{"table": table}).Scan(&id)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("start import: %w", err), conn.Hijack().Close(ctx))
+		}
+		im.first[kind] = id
+	}
+	im.first[Group] = im.first[User]
+	return im, nil
 }
 
 // Close ends the import, even if ctx has ended, so that another may start.
@@ -164,7 +188,8 @@ func (im *Import) Tally() Tally { return im.tally }
 // caller gives the Change to the tiers. It carries a Clock if an account went private, got
 // another description, or became an administrator of a group.
 //
-// Memory and locks grow with the batch. Some hundred posts are a good size. If a post cannot
+// Memory and locks grow with the batch. Two thousand posts with forty thousand comments and likes
+// are a good size: the more there are, the less each costs. If a post cannot
 // be stored, nothing of the batch is, and the InvalidError names the post's key.
 func (im *Import) Add(ctx context.Context, posts []Imported) (Change, error) {
 	return im.run(ctx, func(b *batch) error { return b.addPosts(posts) })
@@ -199,6 +224,7 @@ func (im *Import) run(ctx context.Context, gather func(*batch) error, after ...f
 	}
 	done, err := inTxOn(ctx, im.conn, func(tx pgx.Tx) (outcome, error) {
 		b := newBatch(im.store, im.source, tx)
+		b.first, b.known = im.first, im.known
 		if err := gather(b); err != nil {
 			return outcome{}, err
 		}
@@ -210,9 +236,11 @@ func (im *Import) run(ctx context.Context, gather func(*batch) error, after ...f
 	}
 	im.tally.New.add(done.tally.New)
 	im.tally.There.add(done.tally.There)
+	im.known.keep(done.batch)
 	for _, p := range done.batch.posts {
 		if len(p.fits) > 0 {
-			im.unsure[p.ID] = p.fits
+			author := done.batch.accounts[p.Author.ExternalID].ID
+			im.unsure[p.ID] = unsure{author, unique.Make(strings.Join(p.fits, " "))}
 		}
 	}
 	for _, fn := range after {

@@ -19,12 +19,15 @@ import (
 // here stays one, whatever the batch says. If it is a person here and a group in the batch,
 // that is an InvalidError "kind_other", because the person has its posts already.
 func (b *batch) findAccounts(ctx context.Context) error {
+	// As in recall, each is found by itself.
 	const query = `
-		SELECT o.external_id, a.id, a.kind, a.about,
-			EXISTS (SELECT FROM credentials c WHERE c.account_id = a.id)
-			OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id)
-		FROM origins o JOIN accounts a ON a.id = o.their_id
-		WHERE o.source = @source AND o.kind = 'account' AND o.external_id = ANY(@keys)`
+		SELECT k.key, a.id, a.kind, a.about,
+			EXISTS (SELECT FROM credentials c WHERE c.account_id = a.id OFFSET 0)
+			OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id OFFSET 0)
+		FROM unnest(@keys::text[]) k (key)
+		CROSS JOIN LATERAL (
+			SELECT their_id FROM origins WHERE source = @source AND kind = 'account' AND external_id = k.key OFFSET 0) o
+		CROSS JOIN LATERAL (SELECT * FROM accounts WHERE id = o.their_id OFFSET 0) a`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{
 		"source": b.source, "keys": slices.Collect(maps.Keys(b.accounts)),
 	})
@@ -138,18 +141,55 @@ func (b *batch) makeAccounts(ctx context.Context) error {
 	return b.remember(ctx, originAccount, ids, keys, titles)
 }
 
-// findTimelines reads the fixed timelines of the accounts, and the aggregates.
+// findTimelines reads the fixed timelines of the accounts, and the aggregates. Those of accounts
+// that the import met before are known but for their levels, which people may change.
 func (b *batch) findTimelines(ctx context.Context) error {
 	byID := make(map[int64]*importAccount, len(b.accounts))
+	byFeed := map[int64]*importAccount{}
+	var unknown, feeds []int64
 	for _, a := range b.accounts {
 		byID[a.ID] = a
 		b.met = append(b.met, meeting{kind: a.Kind, id: a.ID, new: a.new})
+		if a.timelines = b.known.accounts[a.ID]; a.timelines == nil {
+			a.timelines = map[string]int64{}
+			unknown = append(unknown, a.ID)
+			continue
+		}
+		byFeed[a.feed()] = a
+		feeds = append(feeds, a.feed())
 	}
+	b.aggregates = b.known.aggregates
+	if len(unknown) > 0 || b.aggregates == nil {
+		b.aggregates = map[string]map[string]int64{}
+		if err := b.readTimelines(ctx, byID, unknown); err != nil {
+			return err
+		}
+	}
+	rows, err := b.tx.Query(ctx, `
+		SELECT t.id, t.access FROM unnest(@feeds::bigint[]) f (id)
+		CROSS JOIN LATERAL (SELECT id, access FROM timelines WHERE id = f.id OFFSET 0) t`,
+		pgx.StrictNamedArgs{"feeds": feeds})
+	if err != nil {
+		return fmt.Errorf("read levels: %w", err)
+	}
+	var id int64
+	var level Level
+	_, err = pgx.ForEachRow(rows, []any{&id, &level}, func() error {
+		byFeed[id].level = level
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read levels: %w", err)
+	}
+	return b.makeAdmins(ctx)
+}
+
+func (b *batch) readTimelines(ctx context.Context, byID map[int64]*importAccount, accounts []int64) error {
 	query := `
 		SELECT id, kind, their_id, term, access FROM timelines
 		WHERE kind IN ` + kinds.SQL(kinds.Spec.IsOwned) + ` AND their_id = ANY(@accounts)
 			AND term = '' OR kind IN ` + kinds.SQL(kinds.Spec.IsAggregate) + ` AND their_id = 0`
-	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"accounts": slices.Collect(maps.Keys(byID))})
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"accounts": accounts})
 	if err != nil {
 		return fmt.Errorf("find timelines: %w", err)
 	}
@@ -157,23 +197,24 @@ func (b *batch) findTimelines(ctx context.Context) error {
 	var kind, term string
 	var level Level
 	_, err = pgx.ForEachRow(rows, []any{&id, &kind, &their, &term, &level}, func() error {
-		if kinds.Of(kind).Aggregate {
-			if b.aggregates[kind] == nil {
-				b.aggregates[kind] = map[string]int64{}
+		spec := kinds.Of(kind)
+		if spec.Aggregate {
+			if b.aggregates[spec.Kind] == nil {
+				b.aggregates[spec.Kind] = map[string]int64{}
 			}
-			b.aggregates[kind][term] = id
+			b.aggregates[spec.Kind][term] = id
 			return nil
 		}
 		if kind == kinds.Feed || kind == kinds.Group {
 			byID[their].level = level
 		}
-		byID[their].timelines[kind] = id
+		byID[their].timelines[spec.Kind] = id // the table's own text, of which there is one
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("find timelines: %w", err)
 	}
-	return b.makeAdmins(ctx)
+	return nil
 }
 
 // makeAdmins gives new groups their administrators, who become members too. An administrator

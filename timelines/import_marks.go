@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,15 +17,20 @@ import (
 // as it is on pages.
 func (b *batch) findMarks(ctx context.Context) error {
 	var tags, names []string
-	gather := func(body string) {
-		tags, names = append(tags, marks.Tags(body)...), append(names, marks.Names(body)...)
+	gather := func(body string) *textMarks {
+		if !strings.ContainsAny(body, "#@") {
+			return nil
+		}
+		m := &textMarks{marks.Tags(body), marks.Names(body)}
+		tags, names = append(tags, m.tags...), append(names, m.names...)
+		return m
 	}
 	for _, p := range b.posts {
 		if p.new {
-			gather(p.writing().prose())
+			p.marks = gather(p.writing().prose())
 		}
-		for _, c := range p.comments {
-			gather(c.Body)
+		for i, c := range p.comments {
+			p.comments[i].marks = gather(c.Body)
 		}
 	}
 	if len(tags)+len(names) == 0 {
@@ -39,11 +45,15 @@ func (b *batch) findMarks(ctx context.Context) error {
 	if len(made) > 0 {
 		b.events = append(b.events, Replace{Everybody: true, Kinds: []string{kinds.Hashtag}, Terms: made})
 	}
+	// As in recall, each is found by itself.
 	const query = `
-		SELECT '#' || term, id FROM timelines WHERE kind = 'hashtag' AND their_id = 0 AND term = ANY(@tags)
+		SELECT '#' || n.term, t.id FROM unnest(@tags::text[]) n (term)
+		CROSS JOIN LATERAL (
+			SELECT id FROM timelines WHERE kind = 'hashtag' AND their_id = 0 AND term = n.term OFFSET 0) t
 		UNION ALL
 		SELECT '@' || a.name, t.id FROM accounts a
-		JOIN timelines t ON t.kind = 'mentions' AND t.their_id = a.id AND t.term = ''
+		CROSS JOIN LATERAL (
+			SELECT id FROM timelines WHERE kind = 'mentions' AND their_id = a.id AND term = '' OFFSET 0) t
 		WHERE a.name = ANY(@names)`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"tags": tags, "names": names})
 	if err != nil {
@@ -61,13 +71,19 @@ func (b *batch) findMarks(ctx context.Context) error {
 	return nil
 }
 
+// textMarks are what a text names: tags by their terms, people by their names. Most texts have none.
+type textMarks struct{ tags, names []string }
+
 // named returns the timelines that a text names.
-func (b *batch) named(body string) []int64 {
+func (b *batch) named(m *textMarks) []int64 {
+	if m == nil {
+		return nil
+	}
 	var ids []int64
-	for _, tag := range marks.Tags(body) {
+	for _, tag := range m.tags {
 		ids = append(ids, b.marks["#"+tag])
 	}
-	for _, name := range marks.Names(body) {
+	for _, name := range m.names {
 		if id, ok := b.marks["@"+name]; ok {
 			ids = append(ids, id)
 		}
@@ -79,18 +95,18 @@ func (b *batch) named(body string) []int64 {
 // comments their ids.
 func (b *batch) markTexts(ctx context.Context) error {
 	var posts, comments, timelines []int64
-	mark := func(post, comment int64, body string) {
-		for _, id := range b.named(body) {
+	mark := func(post, comment int64, of *textMarks) {
+		for _, id := range b.named(of) {
 			posts, comments, timelines = append(posts, post), append(comments, comment), append(timelines, id)
 		}
 	}
 	for _, p := range b.posts {
 		if p.new {
-			mark(p.ID, ownText, p.writing().prose())
+			mark(p.ID, ownText, p.marks)
 		}
 	}
 	for id, c := range b.made {
-		mark(c.post.ID, id, c.Body)
+		mark(c.post.ID, id, c.marks)
 	}
 	if len(posts) == 0 {
 		return nil

@@ -30,23 +30,13 @@ func (b *batch) findPosts(ctx context.Context) error {
 	for _, p := range b.posts {
 		keys = append(keys, p.ExternalID)
 	}
-	const query = `
-		SELECT o.external_id, p.id
-		FROM origins o JOIN posts p ON p.id = o.their_id
-		WHERE o.source = @source AND o.kind = 'post' AND o.external_id = ANY(@keys)`
-	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"source": b.source, "keys": keys})
+	known, err := b.recall(ctx, originPost, keys)
 	if err != nil {
-		return fmt.Errorf("find posts: %w", err)
+		return err
 	}
-	var key string
-	var id int64
-	_, err = pgx.ForEachRow(rows, []any{&key, &id}, func() error {
+	for key, id := range known {
 		b.byKey[key].ID = id
 		b.met = append(b.met, meeting{kind: originPost, id: id})
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("find posts: %w", err)
 	}
 	for _, p := range b.posts {
 		if p.new = p.ID == 0; p.new {
@@ -176,15 +166,17 @@ func (b *batch) findMissing(ctx context.Context) error {
 		return err
 	}
 	for _, p := range b.posts {
-		for _, c := range p.Comments {
+		for i := range p.Comments {
+			c := &p.Comments[i]
 			switch id, there := known[c.ExternalID]; {
 			case there:
 				b.met = append(b.met, meeting{kind: originComment, id: id})
 			case !p.deleted:
-				p.comments = append(p.comments, c)
+				p.comments = append(p.comments, importComment{ImportedComment: c, post: p})
 			}
 		}
-		for _, l := range p.Likes {
+		for i := range p.Likes {
+			l := &p.Likes[i]
 			account := b.accounts[l.Account.ExternalID]
 			if p.deleted || liked[[2]int64{p.ID, account.ID}] {
 				b.met = append(b.met, meeting{kind: metLike, id: p.ID, of: account.ID})
@@ -209,11 +201,7 @@ func (b *batch) knownComments(ctx context.Context) (map[string]int64, error) {
 			keys = append(keys, c.ExternalID)
 		}
 	}
-	rows, err := b.tx.Query(ctx, `
-		SELECT external_id, their_id FROM origins
-		WHERE source = @source AND kind = 'comment' AND external_id = ANY(@keys)`,
-		pgx.StrictNamedArgs{"source": b.source, "keys": keys})
-	return collectOrigins(rows, err)
+	return b.recall(ctx, originComment, keys)
 }
 
 // knownLikes returns pairs of post and account: who likes a post, and who once did, because
@@ -297,7 +285,7 @@ func (b *batch) replay(context.Context) error {
 			continue
 		}
 		for _, c := range p.comments {
-			p.activity = append(p.activity, activity{at: c.CreatedAt, account: b.accounts[c.Author.ExternalID], comment: true, named: b.named(c.Body)})
+			p.activity = append(p.activity, activity{at: c.CreatedAt, account: b.accounts[c.Author.ExternalID], comment: true, named: b.named(c.marks)})
 		}
 		for _, l := range p.likes {
 			p.activity = append(p.activity, activity{at: l.CreatedAt, account: b.accounts[l.Account.ExternalID]})
@@ -323,7 +311,7 @@ func (b *batch) enterNew(p *importPost) {
 		p.enter(place, at)
 	}
 	b.accounts[p.Author.ExternalID].enter(p, kinds.Wrote, at)
-	for _, timeline := range b.named(p.writing().prose()) {
+	for _, timeline := range b.named(p.marks) {
 		p.enter(timeline, at)
 	}
 	b.enterEverything(p)
@@ -390,20 +378,13 @@ func (p *importPost) replay(maxAge time.Duration) int64 {
 
 // sortedComments returns all new comments of the batch in the order of time, so that their
 // ids get the same order.
-func (b *batch) sortedComments() []placedComment {
-	var all []placedComment
+func (b *batch) sortedComments() []importComment {
+	var all []importComment
 	for _, p := range b.posts {
-		for _, c := range p.comments {
-			all = append(all, placedComment{c, p})
-		}
+		all = append(all, p.comments...)
 	}
-	slices.SortStableFunc(all, func(x, y placedComment) int {
+	slices.SortStableFunc(all, func(x, y importComment) int {
 		return cmp.Or(x.CreatedAt.Compare(y.CreatedAt), cmp.Compare(x.post.ID, y.post.ID))
 	})
 	return all
-}
-
-type placedComment struct {
-	ImportedComment
-	post *importPost
 }

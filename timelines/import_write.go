@@ -1,6 +1,7 @@
 package timelines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -84,7 +85,7 @@ func (b *batch) rememberPosts(ctx context.Context) error {
 func (b *batch) insertPosts(ctx context.Context, posts []*importPost) ([]*importPost, error) {
 	var ids, authors, fresh []int64
 	var dates []time.Time
-	var codes, bodies, langs, vias, viaURLs []string
+	var codes, bodies, langs, vias, viaURLs, places []string
 	var markups []bool
 	waiting := map[int64]*importPost{}
 	for _, p := range posts {
@@ -92,23 +93,23 @@ func (b *batch) insertPosts(ctx context.Context, posts []*importPost) ([]*import
 		ids, authors, fresh = append(ids, p.ID), append(authors, b.accounts[p.Author.ExternalID].ID), append(fresh, p.freshAt)
 		dates, codes, bodies = append(dates, p.CreatedAt), append(codes, newCode()), append(bodies, p.Body)
 		langs, markups = append(langs, p.lang), append(markups, p.markup)
-		vias, viaURLs = append(vias, p.Via), append(viaURLs, p.ViaURL)
+		vias, viaURLs, places = append(vias, p.Via), append(viaURLs, p.ViaURL), append(places, p.place)
 	}
 	atPosts, atTimelines := b.decisiveRows(created)
 	const query = `
-		INSERT INTO posts (id, author_id, created_at, fresh_at, code, body, markup, lang, via, via_url,
+		INSERT INTO posts (id, author_id, created_at, fresh_at, code, body, markup, lang, via, via_url, place,
 			decisive, is_public)
 		OVERRIDING SYSTEM VALUE
 		SELECT n.*, d.decisive, d.is_public
 		FROM unnest(@ids::bigint[], @authors::bigint[], @dates::timestamptz[], @fresh::bigint[], @codes::text[],
-			@bodies::text[], @markups::boolean[], @langs::text[], @vias::text[], @via_urls::text[])
-			AS n (id, author_id, created_at, fresh_at, code, body, markup, lang, via, via_url)
+			@bodies::text[], @markups::boolean[], @langs::text[], @vias::text[], @via_urls::text[], @places::text[])
+			AS n (id, author_id, created_at, fresh_at, code, body, markup, lang, via, via_url, place)
 		JOIN (` + importDecisive + `) d ON d.post_id = n.id
 		ON CONFLICT (code) DO NOTHING
 		RETURNING id`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{
 		"ids": ids, "authors": authors, "dates": dates, "fresh": fresh, "codes": codes,
-		"bodies": bodies, "markups": markups, "langs": langs, "vias": vias, "via_urls": viaURLs, "at_posts": atPosts, "at_timelines": atTimelines,
+		"bodies": bodies, "markups": markups, "langs": langs, "vias": vias, "via_urls": viaURLs, "places": places, "at_posts": atPosts, "at_timelines": atTimelines,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make posts: %w", err)
@@ -213,26 +214,23 @@ func (b *batch) makeActivity(ctx context.Context) error {
 	if err := b.makeComments(ctx); err != nil {
 		return err
 	}
-	var posts, accounts []int64
-	var dates []time.Time
+	type like struct {
+		post, account int64
+		*ImportedLike
+	}
+	var likes []like
 	for _, p := range b.posts {
 		for _, l := range p.likes {
-			account := b.accounts[l.Account.ExternalID].ID
-			posts, accounts, dates = append(posts, p.ID), append(accounts, account), append(dates, l.CreatedAt)
-			b.met = append(b.met, meeting{kind: metLike, id: p.ID, of: account, new: true})
+			likes = append(likes, like{p.ID, b.accounts[l.Account.ExternalID].ID, l})
+			b.met = append(b.met, meeting{kind: metLike, id: p.ID, of: likes[len(likes)-1].account, new: true})
 		}
 	}
-	if len(posts) == 0 {
+	if len(likes) == 0 {
 		return nil
 	}
-	_, err := b.tx.Exec(ctx, `
-		INSERT INTO likes (post_id, account_id, created_at)
-		SELECT * FROM unnest(@posts::bigint[], @accounts::bigint[], @dates::timestamptz[])`,
-		pgx.StrictNamedArgs{"posts": posts, "accounts": accounts, "dates": dates})
-	if err != nil {
-		return fmt.Errorf("make likes: %w", err)
-	}
-	return nil
+	return b.copyRows(ctx, "likes", []string{"post_id", "account_id", "created_at"}, len(likes), func(i int, row []any) {
+		row[0], row[1], row[2] = likes[i].post, likes[i].account, likes[i].CreatedAt
+	})
 }
 
 func (b *batch) makeComments(ctx context.Context) error {
@@ -244,22 +242,22 @@ func (b *batch) makeComments(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var posts, authors []int64
-	var dates []time.Time
-	var bodies, vias, keys []string
+	keys := make([]string, len(all))
 	for i, c := range all {
-		posts, authors = append(posts, c.post.ID), append(authors, b.accounts[c.Author.ExternalID].ID)
-		dates, bodies, vias, keys = append(dates, c.CreatedAt), append(bodies, c.Body), append(vias, c.Via), append(keys, c.ExternalID)
+		keys[i] = c.ExternalID
 		b.met = append(b.met, meeting{kind: originComment, id: ids[i], new: true})
-		b.made[ids[i]] = c
+		if c.marks != nil {
+			b.made[ids[i]] = c
+		}
 	}
-	_, err = b.tx.Exec(ctx, `
-		INSERT INTO comments (id, post_id, author_id, created_at, body, via)
-		OVERRIDING SYSTEM VALUE
-		SELECT * FROM unnest(@ids::bigint[], @posts::bigint[], @authors::bigint[], @dates::timestamptz[], @bodies::text[], @vias::text[])`,
-		pgx.StrictNamedArgs{"ids": ids, "posts": posts, "authors": authors, "dates": dates, "bodies": bodies, "vias": vias})
+	columns := []string{"id", "post_id", "author_id", "created_at", "body", "via"}
+	err = b.copyRows(ctx, "comments", columns, len(ids), func(i int, row []any) {
+		c := all[i]
+		row[0], row[1], row[2] = ids[i], c.post.ID, b.accounts[c.Author.ExternalID].ID
+		row[3], row[4], row[5] = c.CreatedAt, c.Body, c.Via
+	})
 	if err != nil {
-		return fmt.Errorf("make comments: %w", err)
+		return err
 	}
 	return b.remember(ctx, originComment, ids, keys, make([]string, len(ids)))
 }
@@ -267,11 +265,17 @@ func (b *batch) makeComments(ctx context.Context) error {
 // writeEntries writes the new entries, and brings all other entries of these posts to the
 // posts' freshness.
 func (b *batch) writeEntries(ctx context.Context) error {
+	if err := b.enterNewPosts(ctx); err != nil {
+		return err
+	}
+	if len(b.ids(gaining)) == 0 {
+		return nil
+	}
 	byID := map[int64]*importPost{}
 	var timelines, posts, entered, fresh, dates []int64
 	for _, p := range b.posts {
 		byID[p.ID] = p
-		if !p.gains() {
+		if !gaining(p) {
 			continue
 		}
 		for timeline, at := range p.entries {
@@ -332,4 +336,31 @@ func (b *batch) writeEntries(ctx context.Context) error {
 	// Their readers have changed, so all their timelines count as touched.
 	return note(b.tx.Query(ctx, `SELECT post_id, timeline_id FROM timeline_entries WHERE post_id = ANY(@posts)`,
 		pgx.StrictNamedArgs{"posts": moved}))
+}
+
+// enterNewPosts writes the entries of new posts, none of which can be there.
+func (b *batch) enterNewPosts(ctx context.Context) error {
+	type place struct {
+		timeline, at int64
+		post         *importPost
+	}
+	var places []place
+	for _, p := range b.posts {
+		if !p.new {
+			continue
+		}
+		for timeline, at := range p.entries {
+			places = append(places, place{timeline, at, p})
+			p.touched = append(p.touched, timeline)
+		}
+	}
+	slices.SortFunc(places, func(x, y place) int {
+		return cmp.Or(cmp.Compare(x.timeline, y.timeline), cmp.Compare(x.post.ID, y.post.ID))
+	})
+	columns := []string{"timeline_id", "post_id", "entered_at", "fresh_at", "created_at"}
+	return b.copyRows(ctx, "timeline_entries", columns, len(places), func(i int, row []any) {
+		at := places[i]
+		row[0], row[1], row[2] = at.timeline, at.post.ID, at.at
+		row[3], row[4] = max(at.post.freshAt, at.at), Micros(at.post.CreatedAt)
+	})
 }

@@ -2,6 +2,7 @@ package timelines
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -49,6 +50,8 @@ type ItemPlace struct {
 	// To is a destination as in NewPost.To: the author's own name, one of their sub-feeds, or a
 	// group.
 	To string
+	// Also are groups that some of the posts go to instead.
+	Also []string
 	// Via is the name of the source, and ViaURL its site.
 	Via, ViaURL string
 }
@@ -59,6 +62,11 @@ type ItemPost struct {
 	Body string
 	// Markup says that the body has markup; else it is plain.
 	Markup bool
+	// To is the group of ItemPlace.Also that a new post goes to instead; empty: none, or one that
+	// is Refused.
+	To string
+	// Place is where it was made, or what it tells of, as it is shown.
+	Place string
 	// Language is one of language.Known, as the source says, or empty: the text shows it.
 	Language string
 	// CreatedAt is the date of a new post.
@@ -77,30 +85,60 @@ type ItemsTx struct {
 	tx      pgx.Tx
 	place   ItemPlace
 	where   address
+	also    map[string]address // by group, those that may be written to
 	touched map[int64][]int64
 	// rewritten are the posts that pages may show in a form that is no longer right.
 	rewritten []int64
 	events    []Event
 }
 
-// Begin finds and locks the destination, and checks that the author may write there. The errors
-// are those of Posts.Create. A source sends no messages: a person is "to_forbidden".
+// Begin finds and locks the destinations, and checks that the author may write there. The errors
+// are those of Posts.Create, and are about To: of the others some may be Refused. A source sends no
+// messages: a person is "to_forbidden".
 func (s Items) Begin(ctx context.Context, tx pgx.Tx, place ItemPlace) (*ItemsTx, error) {
 	to, err := newDestinations([]string{place.To})
 	if err != nil {
 		return nil, err
 	}
-	where, found, err := addressTx(ctx, tx, place.Author, to)
+	also := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(place.Also))), func(name string) bool { return !nameForm.MatchString(name) || name == to[0] })
+	where, found, err := writableTx(ctx, tx, place.Author, slices.Concat(to, also))
+	for err != nil {
+		// Each time one goes that cannot be written to, until that is To, or an error of the store.
+		refused, ok := errors.AsType[*InvalidError](err)
+		if !ok || !slices.Contains(also, refused.Value) {
+			return nil, err
+		}
+		also = slices.DeleteFunc(also, func(name string) bool { return name == refused.Value })
+		where, found, err = writableTx(ctx, tx, place.Author, slices.Concat(to, also))
+	}
+	x := &ItemsTx{core: s.core, tx: tx, place: place, also: map[string]address{}, touched: map[int64][]int64{}}
+	for _, d := range found {
+		alone := address{decisive: []int64{d.TimelineID}, everything: kinds.Of(d.Kind).Levelled, own: where.own}
+		switch {
+		case d.Name == to[0] && d.Kind == kinds.Directs:
+			return nil, &InvalidError{Field: "to", Code: "to_forbidden", Value: place.To}
+		case d.Name == to[0]:
+			x.where = alone
+		case d.Kind == kinds.Group:
+			x.also[d.Name] = alone
+		}
+	}
+	return x, nil
+}
+
+// writableTx finds destinations, locks their levels, and checks that the author may write to all.
+func writableTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (address, []destination, error) {
+	where, found, err := addressTx(ctx, tx, author, to)
 	if err != nil {
-		return nil, err
+		return address{}, nil, err
 	}
-	if err := checkWritableTx(ctx, tx, place.Author, found); err != nil {
-		return nil, err
-	}
-	if where.message {
-		return nil, &InvalidError{Field: "to", Code: "to_forbidden", Value: place.To}
-	}
-	return &ItemsTx{core: s.core, tx: tx, place: place, where: where, touched: map[int64][]int64{}}, nil
+	return where, found, checkWritableTx(ctx, tx, author, found)
+}
+
+// Refused reports whether the author may not write to one of ItemPlace.Also.
+func (x *ItemsTx) Refused(group string) bool {
+	_, is := x.also[group]
+	return !is
 }
 
 // Resume is Begin for posts that are only deleted, wherever they stand.
@@ -144,10 +182,14 @@ func (x *ItemsTx) Create(ctx context.Context, posts []ItemPost) ([]int64, error)
 	}
 	langs := languagesOf(posts)
 	for i, p := range posts {
+		where, instead := x.also[p.To]
+		if !instead {
+			where = x.where
+		}
 		post := &importPost{
 			Imported: Imported{Body: p.Body, CreatedAt: p.CreatedAt, Via: x.place.Via, ViaURL: x.place.ViaURL},
-			new:      true, markup: p.Markup, open: x.where.everything, decisive: x.where.decisive, entries: map[int64]int64{},
-			lang: langs[i],
+			new:      true, markup: p.Markup, open: where.everything, decisive: where.decisive, entries: map[int64]int64{},
+			lang: langs[i], place: p.Place,
 		}
 		if p.Lifts {
 			post.liftedAt = now + int64(i)
@@ -172,7 +214,7 @@ func (x *ItemsTx) Create(ctx context.Context, posts []ItemPost) ([]int64, error)
 // batch returns a batch of no posts that knows the author's timelines.
 func (x *ItemsTx) batch(ctx context.Context) (*batch, error) {
 	b := newBatch(x.core, "", x.tx)
-	b.accounts[""] = &importAccount{ID: x.place.Author, ImportedAccount: ImportedAccount{Kind: User}, timelines: map[string]int64{}}
+	b.accounts[""] = &importAccount{ID: x.place.Author, ImportedAccount: ImportedAccount{Kind: User}}
 	if err := b.findTimelines(ctx); err != nil {
 		return nil, err
 	}
@@ -245,21 +287,21 @@ func (x *ItemsTx) Edit(ctx context.Context, posts []ItemPost) ([]int64, error) {
 		return nil, err
 	}
 	var present []ItemPost
-	var bodies []string
+	var bodies, places []string
 	var markups []bool
 	for _, id := range locked {
 		p := byID[id]
-		present, bodies, markups = append(present, p), append(bodies, p.Body), append(markups, p.Markup)
+		present, bodies, markups, places = append(present, p), append(bodies, p.Body), append(markups, p.Markup), append(places, p.Place)
 	}
 	langs := languagesOf(present)
 	// This is a statement of its own, so that it sees what the locks waited for.
 	const edit = `
-		UPDATE posts p SET body = n.body, lang = n.lang, lang_guessed = false, markup = n.markup
-		FROM unnest(@ids::bigint[], @bodies::text[], @langs::text[], @markups::boolean[]) AS n (id, body, lang, markup)
+		UPDATE posts p SET body = n.body, lang = n.lang, lang_guessed = false, markup = n.markup, place = n.place
+		FROM unnest(@ids::bigint[], @bodies::text[], @langs::text[], @markups::boolean[], @places::text[]) AS n (id, body, lang, markup, place)
 		WHERE p.id = n.id AND p.edited_at IS NULL AND NOT p.lang_chosen
-			AND (p.body, p.lang, p.markup) <> (n.body, n.lang, n.markup)
+			AND (p.body, p.lang, p.markup, p.place) <> (n.body, n.lang, n.markup, n.place)
 		RETURNING p.id`
-	rows, err := x.tx.Query(ctx, edit, pgx.StrictNamedArgs{"ids": locked, "bodies": bodies, "langs": langs, "markups": markups})
+	rows, err := x.tx.Query(ctx, edit, pgx.StrictNamedArgs{"ids": locked, "bodies": bodies, "langs": langs, "markups": markups, "places": places})
 	edited, err := collectIDs(rows, err, "edited posts")
 	if err != nil || len(edited) == 0 {
 		return nil, err
@@ -310,7 +352,7 @@ func (x *ItemsTx) touchRows(rows pgx.Rows, err error, what string) error {
 func (x *ItemsTx) remark(ctx context.Context, edited []int64, b *batch) error {
 	var posts, timelines []int64
 	for _, p := range b.posts {
-		for _, id := range b.named(p.writing().prose()) {
+		for _, id := range b.named(p.marks) {
 			posts, timelines = append(posts, p.ID), append(timelines, id)
 		}
 	}

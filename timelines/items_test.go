@@ -283,3 +283,40 @@ func (c *counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQ
 }
 
 func (c *counter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// Some items of a batch go to groups instead, whose levels decide who reads them. What may not be
+// written to is refused, and nothing else.
+func TestItemsGoToSeveralPlaces(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.user("ann"), w.user("bob")
+	w.group(bob, "open", Public)
+	w.group(bob, "closed", Private)
+	w.group(ann, "mine", Private)
+	place := ItemPlace{Author: ann.ID, To: "ann", Also: []string{"open", "mine", "closed", "nowhere", "bob", "ann", "mine", "no name"}}
+	var refused []string
+	w.items(place, func(x *ItemsTx) error {
+		for _, group := range place.Also {
+			if x.Refused(group) {
+				refused = append(refused, group)
+			}
+		}
+		_, err := x.Create(w.Context(), []ItemPost{
+			{Body: "own", CreatedAt: time.Now()},
+			{Body: "open", To: "open", CreatedAt: time.Now()},
+			{Body: "mine", To: "mine", CreatedAt: time.Now()},
+			{Body: "closed", To: "closed", CreatedAt: time.Now()},
+			{Body: "bob", To: "bob", CreatedAt: time.Now()},
+		})
+		return err
+	})
+	w.same("refused", refused, []string{"closed", "nowhere", "bob", "ann", "no name"})
+	w.same("where they stand", all(w, pgx.RowTo[string], `
+		SELECT format('%s %s public=%s %s', p.body, string_agg(a.name || ' ' || t.kind, ', '), p.is_public, min(p.author_id) = $1)
+		FROM posts p JOIN timelines t ON t.id = ANY(p.decisive) JOIN accounts a ON a.id = t.their_id
+		GROUP BY p.id ORDER BY p.id`, ann.ID), []string{
+		"own ann feed public=t t", "open open group public=t t", "mine mine group public=f t", "closed ann feed public=t t", "bob ann feed public=t t",
+	})
+	_, err := w.tryItems(ItemPlace{Author: ann.ID, To: "closed", Also: []string{"closed", "open"}}, func(*ItemsTx) error { return nil })
+	w.invalid("no place of its own", err, "to_forbidden")
+	w.sound()
+}

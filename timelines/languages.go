@@ -1,9 +1,12 @@
 package timelines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -109,28 +112,29 @@ const usualLanguages = `
 // forMany is true for a post p that not only the readers of private timelines may read.
 const forMany = `(p.is_public OR EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.access < 2))`
 
-// guessBlock is how many posts get their language in one transaction.
-const guessBlock = 500
+// guessBlock is how many posts get their language in one transaction. What their authors write in
+// is read once for all posts of an author in it.
+const guessBlock = 2000
 
 // GuessLanguages gives some posts that the import met, and that have no language, the one
 // of their author or group, and reports whether more are left. It is for the end of an
 // import, when all posts are known. If an import ends earlier, the next one meets the
 // same posts again.
 func (im *Import) GuessLanguages(ctx context.Context) (more bool, err error) {
-	if len(im.unsure) == 0 {
+	if len(im.guessing) == 0 {
+		im.guessing = slices.SortedFunc(maps.Keys(im.unsure), func(x, y int64) int {
+			return cmp.Or(cmp.Compare(im.unsure[x].author, im.unsure[y].author), cmp.Compare(x, y))
+		})
+	}
+	ids := im.guessing[:min(len(im.guessing), guessBlock)]
+	if len(ids) == 0 {
 		return false, nil
 	}
-	var ids []int64
-	for id := range im.unsure {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	ids = ids[:min(len(ids), guessBlock)]
 	// One row for each language that each post can be in.
 	var posts []int64
 	var fits []string
 	for _, id := range ids {
-		for _, lang := range im.unsure[id] {
+		for _, lang := range strings.Fields(im.unsure[id].fits.Value()) {
 			posts, fits = append(posts, id), append(fits, lang)
 		}
 	}
@@ -143,6 +147,7 @@ func (im *Import) GuessLanguages(ctx context.Context) (more bool, err error) {
 	for _, id := range ids {
 		delete(im.unsure, id)
 	}
+	im.guessing = im.guessing[len(ids):]
 	return len(im.unsure) > 0, nil
 }
 

@@ -293,7 +293,7 @@ func emptyPostsTx(ctx context.Context, tx pgx.Tx, posts []int64) (left map[int64
 	args := pgx.StrictNamedArgs{"posts": posts}
 	var empty pgx.Batch
 	for _, query := range []string{
-		`UPDATE posts SET deleted_at = clock_timestamp(), body = '', via = '', via_url = '',
+		`UPDATE posts SET deleted_at = clock_timestamp(), body = '', via = '', via_url = '', place = '',
 			lang = '', lang_chosen = false, lang_guessed = false, is_public = false
 			WHERE id = ANY(@posts)`,
 		`UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = ''

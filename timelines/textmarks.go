@@ -131,10 +131,11 @@ func insertHashtagsTx(ctx context.Context, tx pgx.Tx, tags []string) ([]string, 
 	if len(tags) == 0 {
 		return nil, nil
 	}
+	// OFFSET 0 looks each tag up by itself, whatever the planner knows of the table.
 	const query = `
 		INSERT INTO timelines (kind, their_id, term)
 		SELECT 'hashtag', 0, n.term FROM unnest(@tags::text[]) AS n (term)
-		WHERE NOT EXISTS (SELECT FROM timelines t WHERE t.kind = 'hashtag' AND t.their_id = 0 AND t.term = n.term)
+		WHERE NOT EXISTS (SELECT FROM timelines t WHERE t.kind = 'hashtag' AND t.their_id = 0 AND t.term = n.term OFFSET 0)
 		ORDER BY n.term
 		ON CONFLICT DO NOTHING
 		RETURNING term`

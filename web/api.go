@@ -405,6 +405,8 @@ func refusalOf(err error) *refusal {
 			return &refusal{status: http.StatusConflict, code: invalid.Code}
 		case "batch_number":
 			return &refusal{status: http.StatusUnprocessableEntity, code: invalid.Code}
+		case "items_many":
+			return &refusal{status: http.StatusUnprocessableEntity, code: invalid.Code, most: invalid.Most}
 		case "batch_large":
 			return &refusal{status: http.StatusRequestEntityTooLarge, code: invalid.Code, most: invalid.Most}
 		}

@@ -107,7 +107,13 @@ func (s unsent) save(w http.ResponseWriter, r *request) error {
 		return nil
 	}
 	if r.wantsJSON() {
-		writeJSON(w, http.StatusOK, savedJSON{T: "done", Saved: view.SavedAs(savedAt)})
+		is := savedJSON{T: "done", Saved: view.SavedAs(savedAt)}
+		if d.CommentOn() == "" && r.PostFormValue("direct") == "" {
+			if is.Tags, err = s.dictionary.Propose(r.Context(), r.viewer.AccountID, d.Destinations, d.Body); err != nil {
+				return err
+			}
+		}
+		writeJSON(w, http.StatusOK, is)
 		return nil
 	}
 	return redirect(w, r, draftsPath)
@@ -118,13 +124,15 @@ type savedJSON struct {
 	T     string `json:"t"`
 	Saved string `json:"saved"`          // names the draft there is now
 	Body  string `json:"body,omitempty"` // its text, if it is not the form's
+	// Tags are proposed for the text of a post, without their #.
+	Tags []string `json:"tags,omitempty"`
 }
 
 // newer answers a form that was not kept, as its place has another draft: without scripts with
 // the form again, that draft beside its text, and a button that replaces it.
 func (s unsent) newer(w http.ResponseWriter, r *request, d, newer drafts.Draft) error {
 	if r.wantsJSON() {
-		writeJSON(w, http.StatusConflict, savedJSON{"newer", view.SavedAs(newer.SavedAt), newer.Body})
+		writeJSON(w, http.StatusConflict, savedJSON{T: "newer", Saved: view.SavedAs(newer.SavedAt), Body: newer.Body})
 		return nil
 	}
 	if err := s.timelines.Files.Describe(r.Context(), r.viewer.AccountID, r.attachments()); err != nil {

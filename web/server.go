@@ -24,6 +24,7 @@ import (
 	"riverrun/timelines/push"
 	"riverrun/timelines/reads"
 	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/dictionary"
 	"riverrun/web/live"
 	"riverrun/web/view"
 )
@@ -110,6 +111,8 @@ type Server struct {
 	now    func() time.Time
 	hub    *live.Hub
 	reads  *reads.Cache
+	// dictionary has the words that give posts tags.
+	dictionary *dictionary.Store
 	// sources are read over the connections of pages; pushing has some of its own from Start to
 	// Stop, which are closed by pushingPool.
 	sources, pushing *sources.Store
@@ -168,6 +171,7 @@ func New(c Config) (*Server, error) {
 		pages:           live.NewPages(pages, c.Rivers.Access(), c.Timelines),
 		static:          static,
 		reads:           marks,
+		dictionary:      dictionary.Open(c.Timelines),
 		now:             time.Now,
 	}
 	if c.Metrics != nil {
@@ -254,6 +258,7 @@ func (s *Server) Handler() http.Handler {
 		notifications{s},
 		subfeeds{s},
 		sourcePages{s},
+		tagWords{s},
 		accounts{s},
 		pushAPI{s},
 		feedHelp{s},

@@ -72,7 +72,7 @@ func (s sourcePages) list(w http.ResponseWriter, r *request) error {
 
 func (s sourcePages) listView(r *request) (view.Sources, error) {
 	ctx := r.Context()
-	v := view.Sources{Base: s.simple(r), Most: sources.Most}
+	v := view.Sources{Base: s.simple(r), Most: s.sources.Limits().Sources}
 	var err error
 	if v.Who, err = s.owner(ctx, r); err != nil {
 		return v, err

@@ -276,7 +276,7 @@ func TestBadSources(t *testing.T) {
 	if n := len(f.ids(`SELECT id FROM sources`)); n != 1 {
 		t.Errorf("%d sources, want 1", n)
 	}
-	for i := range sources.Most - 1 {
+	for i := range sources.DefaultLimits().Sources - 1 {
 		ann.Post("/settings/sources", "way", "link", "url", fmt.Sprint(f.link, "/", i)).Wants(303)
 	}
 	ann.Post("/settings/sources", "way", "link", "url", f.link+"/more").Wants(422).Has("There can be only 50 sources here")

@@ -72,7 +72,7 @@ func (s sourcePages) withSourceFile(may func(context.Context, *request) error, h
 			return
 		}
 		if !r.viewer.Anonymous() {
-			plain.Body = http.MaxBytesReader(w, body.whole, sources.MaxFileBytes+maxForm)
+			plain.Body = http.MaxBytesReader(w, body.whole, s.sources.Limits().FileBytes+maxForm)
 		}
 		if plain, err = s.receiveSource(w, r, plain); err != nil {
 			s.fail(w, r, err)
@@ -144,14 +144,14 @@ func (s sourcePages) takeSource(ctx context.Context, r *request, field string, p
 			f.outlines = []formats.Outline{}
 		}
 	} else {
-		f.sum, f.size, err = s.blobs.Put(ctx, arriving, sources.MaxFileBytes)
+		f.sum, f.size, err = s.blobs.Put(ctx, arriving, s.sources.Limits().FileBytes)
 	}
 	fatal, isFatal := errors.AsType[*formats.Fatal](err)
 	switch {
 	case arriving.err != nil:
 		return nil, malformedForm(arriving.err)
 	case errors.Is(err, blobs.ErrTooLarge):
-		return nil, &timelines.InvalidError{Field: field, Code: "source_large", Most: sources.MaxFileBytes / 1_000_000}
+		return nil, &timelines.InvalidError{Field: field, Code: "source_large", Most: int(s.sources.Limits().FileBytes / 1_000_000)}
 	case isFatal:
 		return nil, &sourceFileError{field, fatal}
 	case err != nil:

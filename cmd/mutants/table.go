@@ -231,6 +231,11 @@ var mutants = []mutant{
 		[]edit{{"rivers/writer.go", "	inTime, err := s.write(ctx, entries, folds, w.asof)", "	if w.actor {\n		folds = nil\n	}\n	inTime, err := s.write(ctx, entries, folds, w.asof)"}},
 	},
 	{
+		"write: the fold of a changed post is left to who looks at it",
+		"rivers", "TestAFoldFromBeforeAChangeDoesNotStay",
+		[]edit{{"rivers/writer.go", "stamp == 0 && version == firstVersion && !shown", "stamp == 0 && !shown"}},
+	},
+	{
 		"tier 0: a narrowing is acknowledged before its clock",
 		"tiers", "TestNothingNarrowedIsShown/an_account_gone_private",
 		[]edit{{"tiers/tiers.go", "	if c.Clock != 0 {\n		if err := t.rivers.PublishClock", "	if false {\n		if err := t.rivers.PublishClock"}},

@@ -23,6 +23,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/sources"
 	"riverrun/web"
 )
 
@@ -54,6 +55,10 @@ type config struct {
 	// blobs is where uploads are kept; the zero Location is files in the data directory.
 	blobs                             blobs.Location
 	fileSize, postFiles, commentFiles int
+
+	// Limits of sources: how many one owner may have, megabytes of a file, items of one source.
+	sources, sourceSize, sourceItems int
+	sourceEvery                      time.Duration
 
 	previews   bool
 	fetchAllow []netip.Prefix
@@ -142,6 +147,10 @@ func settings(lookup func(string) (string, bool)) []setting {
 		count("RIVERRUN_FILE_SIZE", web.DefaultFileSize/1_000_000, 1, 10_000, "how many megabytes one uploaded file may have", func(c *config) *int { return &c.fileSize }),
 		count("RIVERRUN_POST_FILES", timelines.DefaultOptions().PostFiles, 0, 100, "how many files a post may have", func(c *config) *int { return &c.postFiles }),
 		count("RIVERRUN_COMMENT_FILES", timelines.DefaultOptions().CommentFiles, 0, 100, "how many files a comment may have", func(c *config) *int { return &c.commentFiles }),
+		count("RIVERRUN_SOURCES", sources.DefaultLimits().Sources, 1, 100_000, "how many sources, feeds from elsewhere, a person or a group may have", func(c *config) *int { return &c.sources }),
+		count("RIVERRUN_SOURCE_SIZE", int(sources.DefaultLimits().FileBytes/1_000_000), 1, 100_000, "how many megabytes a file of a source may have", func(c *config) *int { return &c.sourceSize }),
+		count("RIVERRUN_SOURCE_ITEMS", sources.DefaultLimits().Items, 1, 10_000_000, "how many items a source may have", func(c *config) *int { return &c.sourceItems }),
+		duration("RIVERRUN_SOURCE_EVERY", sources.DefaultLimits().Soonest, "the shortest time after which a source is fetched again by itself; one that asks for nothing is fetched every 30m", func(c *config) *time.Duration { return &c.sourceEvery }),
 		{"RIVERRUN_PREVIEWS", "on", "on or off: whether the pages that posts link to are read, for the cards below the posts", func(c *config, v string) error {
 			if v != "on" && v != "off" {
 				return fmt.Errorf("want on or off")

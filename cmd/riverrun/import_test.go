@@ -175,7 +175,7 @@ func TestImportBroken(t *testing.T) {
 // TestImportInterrupted: what was read is kept, and the same command goes on.
 func TestImportInterrupted(t *testing.T) {
 	vars, db := onDatabase(t)
-	const posts = 4000
+	const posts = 12_000
 	var b strings.Builder
 	for i := range posts {
 		fmt.Fprintf(&b, `,{"_id": "e/%d", "body": "b", "date": "2009-05-13T15:54:18Z", "from": {"id": "ann"}}`, i)

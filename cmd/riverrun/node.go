@@ -121,6 +121,14 @@ func (n *node) files(ctx context.Context) (blobs.Store, error) {
 	return store, nil
 }
 
+// sources returns the store of sources within the operator's limits.
+func (n *node) sources() *sources.Store {
+	c := n.config
+	return sources.Open(n.timelines).Within(sources.Limits{
+		Sources: c.sources, FileBytes: int64(c.sourceSize) * 1_000_000, Items: c.sourceItems, Soonest: c.sourceEvery,
+	})
+}
+
 // jobs returns this process's workers, not yet started.
 func (n *node) jobs(files blobs.Store) (*jobs.Jobs, error) {
 	client, err := fetch.New(fetch.Config{Site: n.config.url, Allow: n.config.fetchAllow, Proxy: n.config.fetchProxy})
@@ -142,7 +150,7 @@ func (n *node) jobs(files blobs.Store) (*jobs.Jobs, error) {
 		Links:           n.timelines.Links,
 		Fetch:           client,
 		Pushes:          n.timelines.Pushes,
-		Sources:         sources.Open(n.timelines),
+		Sources:         n.sources(),
 		Site:            n.config.url,
 		Log:             n.log,
 		Metrics:         n.metrics,

@@ -56,6 +56,7 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 		Blobs:           files,
 		PushKeys:        jobs.NewPushKeys,
 		FileSize:        int64(n.config.fileSize) * 1_000_000,
+		Sources:         n.sources(),
 		Log:             n.log,
 		OwnHost:         n.config.ownHost,
 		URL:             n.config.url,

@@ -87,7 +87,7 @@ func withHosting(ctx context.Context, e *env, c *config, do func(context.Context
 			return err
 		}
 		defer client.Close()
-		h := &hosting{env: e, node: n, sources: sources.Open(n.timelines), blobs: files}
+		h := &hosting{env: e, node: n, sources: n.sources(), blobs: files}
 		h.fetcher = loads.Fetcher{Sources: h.sources, Blobs: files, Client: client, Log: n.log}
 		h.runner = loads.Runner{
 			Sources: h.sources, Blobs: files, Act: n.tiers.Act, Log: n.log,
@@ -524,7 +524,7 @@ func (h *hosting) preview(ctx context.Context, s sources.Source) error {
 
 // load loads a file for a source.
 func (h *hosting) load(ctx context.Context, actor int64, s sources.Source, file io.Reader, dry bool) error {
-	sum, size, err := h.blobs.Put(ctx, file, sources.MaxFileBytes)
+	sum, size, err := h.blobs.Put(ctx, file, h.sources.Limits().FileBytes)
 	if errors.Is(err, blobs.ErrTooLarge) {
 		return errors.New(problemText(string(formats.TooLarge)))
 	}

@@ -21,9 +21,6 @@ import (
 	"riverrun/timelines/sources/hosts"
 )
 
-// DefaultMaxBytes is the size of the largest file that is fetched.
-const DefaultMaxBytes = sources.MaxFileBytes
-
 // Fetcher fetches sources by their links. It is safe for concurrent use: a source is fetched by one
 // at a time, and a host asked by one.
 type Fetcher struct {
@@ -33,7 +30,7 @@ type Fetcher struct {
 	Client *fetch.Client
 	// Dir is where files stand while they come; empty is the system's for temporary files.
 	Dir string
-	// MaxBytes is the size of the largest file; 0: DefaultMaxBytes.
+	// MaxBytes is the size of the largest file; 0: that of the limits of Sources.
 	MaxBytes int64
 	// Chance returns random numbers in [0, 1); nil: those of math/rand.
 	Chance func() float64
@@ -163,12 +160,16 @@ func (a *attempt) run(ctx context.Context) (sources.Fetched, error) {
 	if a.answer.Status == http.StatusNotModified {
 		return a.moved(ctx, sources.Fetched{After: a.period(a.target.TTL)})
 	}
-	ttl, page, err := a.look(ctx)
+	said, wrong, err := a.look(ctx)
 	if err != nil {
 		return sources.Fetched{}, err
 	}
-	if !page {
-		return a.came(ctx, ttl, "")
+	if !errors.Is(wrong, formats.ErrPage) {
+		done, moved, err := a.follow(ctx, said.Moved)
+		if err != nil || moved {
+			return done, err
+		}
+		return a.came(ctx, said.TTL, "")
 	}
 	// A source that was read before is no page: its site is ill, and the page may name anything.
 	named, err := a.discover(ctx)
@@ -188,10 +189,38 @@ func (a *attempt) run(ctx context.Context) (sources.Fetched, error) {
 	if problem, err = a.get(ctx, fetch.Request{URL: named}); err != nil || problem != "" {
 		return a.failed(problem), err
 	}
-	if ttl, page, err = a.look(ctx); err != nil || page {
+	if said, wrong, err = a.look(ctx); err != nil || errors.Is(wrong, formats.ErrPage) {
 		return a.failed(sources.NoFeed), err
 	}
-	return a.came(ctx, ttl, named)
+	return a.came(ctx, said.TTL, named)
+}
+
+// follow fetches the address that a feed says it has moved to (itunes:new-feed-url). It has not moved
+// if that is where it is, or where another source of the owner is, or if there is no feed that stays
+// there.
+func (a *attempt) follow(ctx context.Context, to string) (done sources.Fetched, moved bool, err error) {
+	to, _, _ = strings.Cut(to, "#")
+	if to == "" || to == a.target.URL || to == a.answer.URL {
+		return done, false, nil
+	}
+	if taken, err := a.fetching.Taken(ctx, to); err != nil || taken {
+		return done, false, err
+	}
+	file, err := os.CreateTemp(a.Dir, "riverrun-fetch-*")
+	if err != nil {
+		return done, false, fmt.Errorf("fetched file: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	there := &attempt{Fetcher: a.Fetcher, fetching: a.fetching, target: a.target, file: file}
+	if problem, err := there.get(ctx, fetch.Request{URL: to}); err != nil || problem != "" {
+		return done, false, err
+	}
+	said, wrong, err := there.look(ctx)
+	if err != nil || wrong != nil || said.Moved != "" && said.Moved != to {
+		return done, false, err
+	}
+	done, err = there.came(ctx, said.TTL, to)
+	return done, true, err
 }
 
 // came is the outcome of a file, which is stored if it is a new one. named is the address of the
@@ -234,14 +263,14 @@ func (a *attempt) moved(ctx context.Context, done sources.Fetched) (sources.Fetc
 func (a *attempt) failed(p sources.Problem) sources.Fetched {
 	after := sources.Backoff(a.target.Failures+1, a.chance())
 	if a.answer.RetryAfter > 0 {
-		after = max(after, sources.Period(a.chance(), a.answer.RetryAfter))
+		after = max(after, a.Sources.Limits().Period(a.chance(), a.answer.RetryAfter))
 	}
 	return sources.Fetched{Problem: p, After: after}
 }
 
 // period is when a source is fetched again that was fetched. While its loads fail, that is later and later.
 func (a *attempt) period(ttl time.Duration) time.Duration {
-	after := sources.Period(a.chance(), ttl, a.answer.MaxAge, a.answer.RetryAfter)
+	after := a.Sources.Limits().Period(a.chance(), ttl, a.answer.MaxAge, a.answer.RetryAfter)
 	if a.target.Problem != "" && !sources.Problem(a.target.Problem).OfFetch() {
 		after = max(after, sources.Backoff(a.target.Failures, a.chance()))
 	}
@@ -285,11 +314,11 @@ func (a *attempt) get(ctx context.Context, r fetch.Request) (sources.Problem, er
 	}
 }
 
-// look reads the beginning of the file: how long the feed asks to be left alone, and whether it
-// is a page instead. Whatever else is wrong with it is said by the load.
-func (a *attempt) look(ctx context.Context) (ttl time.Duration, page bool, err error) {
+// look reads the beginning of the file: what the feed says of itself, and what is wrong with it. That
+// it is a page decides here; whatever else is wrong is said by the load.
+func (a *attempt) look(ctx context.Context) (said formats.Feed, wrong, err error) {
 	if err := a.rewind(); err != nil {
-		return 0, false, err
+		return said, nil, err
 	}
 	in, err := formats.NewReader(&cancelled{ctx, a.file}, formats.Options{
 		Format: formats.Format(a.target.Format), MediaType: a.answer.Type, Charset: a.answer.Charset, Base: a.answer.URL,
@@ -297,13 +326,16 @@ func (a *attempt) look(ctx context.Context) (ttl time.Duration, page bool, err e
 	if err == nil {
 		// Feeds speak of themselves before their first item.
 		_, err = in.Next()
-		ttl = in.Feed().TTL
+		said = in.Feed()
 	}
 	var fatal *formats.Fatal
-	if err == nil || errors.Is(err, io.EOF) || errors.As(err, &fatal) {
-		return ttl, errors.Is(err, formats.ErrPage), nil
+	switch {
+	case err == nil, errors.Is(err, io.EOF):
+		return said, nil, nil
+	case errors.As(err, &fatal):
+		return said, fatal, nil
 	}
-	return 0, false, fmt.Errorf("fetched file: %w", err)
+	return said, nil, fmt.Errorf("fetched file: %w", err)
 }
 
 // discover returns the first feed that the page in the file names, and that is not the page itself.
@@ -339,7 +371,7 @@ func (f Fetcher) maxBytes() int64 {
 	if f.MaxBytes > 0 {
 		return f.MaxBytes
 	}
-	return DefaultMaxBytes
+	return f.Sources.Limits().FileBytes
 }
 
 func (f Fetcher) chance() float64 {

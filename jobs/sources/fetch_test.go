@@ -367,6 +367,39 @@ func TestMoves(t *testing.T) {
 	s.want("to what is not there", "active v2 /c not_found loads=1 failures=1  in 23 min")
 }
 
+// A feed that says it has moved is followed as by a redirect for good: to a feed that is there, that
+// stays there, and that is no other source of the owner.
+func TestMovesByItself(t *testing.T) {
+	s := newSite(t)
+	says := func(to string) http.HandlerFunc {
+		return text("text/xml", fmt.Sprintf(`<?xml version="1.0"?><rss version="2.0" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel><title>A blog</title>
+			<itunes:new-feed-url>%s</itunes:new-feed-url><item><guid>1</guid><title>One</title></item></channel></rss>`, to))
+	}
+	at := s.server.URL
+	s.link(at + "/taken")
+	s.serve("/feed", says(at+"/feed"))
+	s.serve("/page", text("text/html", "<!doctype html><title>Hello</title>"))
+	s.serve("/poem", text("text/plain", "no feed"))
+	s.serve("/back", says(at+"/feed"))
+	s.serve("/taken", says(at+"/taken"))
+	s.fetch()
+	s.want("where it is", "active v1 /feed  loads=1 failures=0  in 32 min")
+	loads := 1
+	for _, to := range []string{at + "/nowhere", at + "/page", at + "/poem", at + "/back", at + "/taken", "http://192.168.0.1/"} {
+		s.serve("/feed", says(to))
+		s.fetch()
+		loads++
+		s.want("to "+to, fmt.Sprintf("active v1 /feed  loads=%d failures=0  in 32 min", loads))
+	}
+	s.serve("/feed", says(at+"/new"))
+	s.serve("/new", text("text/xml", feed))
+	s.fetch()
+	s.want("moved", fmt.Sprintf("active v2 /new  loads=%d failures=0  in 126 min", loads+1))
+	if l := s.load(int64(loads + 1)); l.Base != at+"/new" {
+		t.Errorf("base %q", l.Base)
+	}
+}
+
 // Formats and ways in: the address of a site is enough.
 func TestFeedOfAPage(t *testing.T) {
 	s := newSite(t)

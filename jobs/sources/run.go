@@ -99,6 +99,10 @@ func (r Runner) load(ctx context.Context, work *sources.Work, l *sources.Load) e
 		if errors.As(err, &fatal) {
 			return work.Fail(ctx, l, *fatal)
 		}
+		// The author may not post there any more: to try again changes nothing.
+		if invalid, ok := errors.AsType[*timelines.InvalidError](err); ok && invalid.Field == "to" {
+			return work.Fail(ctx, l, formats.Fatal{Code: formats.PlaceClosed, Excerpt: invalid.Value})
+		}
 		if err != nil {
 			return err
 		}
@@ -142,7 +146,7 @@ func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load)
 		return err
 	}
 	r.Log.InfoContext(ctx, "read a source", "source", l.SourceID, "load", l.No, "items", found.Lines, "took", time.Since(began))
-	if err := work.Begin(ctx, l, int64(found.Lines), int64(found.Unknown), sum); err != nil {
+	if err := work.Begin(ctx, l, found, sum); err != nil {
 		return err
 	}
 	if err := work.Hub(ctx, l, found.Feed); err != nil {
@@ -174,6 +178,9 @@ func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load)
 	return nil
 }
 
+// mostUnpacked is the size of the largest file, in bytes, that comes compressed and is a smaller one.
+const mostUnpacked = 2 << 30
+
 // canonical is the first pass: it writes the canonical file, and returns its hash.
 func (r Runner) canonical(ctx context.Context, file io.Writer, l *sources.Load) (s formats.Summary, sum [32]byte, err error) {
 	raw, err := r.Blobs.Open(ctx, blobs.Sum(l.File), l.Bytes)
@@ -183,8 +190,10 @@ func (r Runner) canonical(ctx context.Context, file io.Writer, l *sources.Load) 
 	defer func() { err = errors.Join(err, raw.Close()) }()
 	hash := sha256.New()
 	out := bufio.NewWriterSize(io.MultiWriter(file, hash), 1<<16)
+	most := r.Sources.Limits()
 	s, err = formats.Canonical(out, &cancelled{ctx, raw}, formats.Options{
 		Format: formats.Format(l.Format), MediaType: l.MediaType, Charset: l.Charset, Base: l.Base, Now: l.CreatedAt,
+		Limits: formats.Limits{Items: most.Items, Bytes: max(mostUnpacked, most.FileBytes)},
 	})
 	if err == nil {
 		err = out.Flush()

@@ -298,3 +298,24 @@ func TestPreview(t *testing.T) {
 		t.Errorf("applied what is no preview: got %v", err)
 	}
 }
+
+// F15: a load whose author may not post there any more fails, and is not tried again for ever.
+func TestAPlaceThatIsClosed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sources.Append)
+	posts := timelines.Open(w.pool, nil, timelines.DefaultOptions())
+	bob, err := posts.Accounts.SignUp(t.Context(), timelines.SignUp{Name: "bob", Title: "Bob", Password: "wharf-otter-lamp"})
+	w.must(err)
+	group, _, err := posts.Groups.Create(t.Context(), timelines.NewGroup{Actor: bob.ID, Name: "rowing", Title: "Rowing", Access: timelines.Private})
+	w.must(err)
+	_, err = w.pool.Exec(t.Context(), `UPDATE sources SET owner_id = $1`, group.ID)
+	w.must(err)
+	no := w.upload("id,title\n1,One\n")
+	w.must(w.run.Run(t.Context(), w.source))
+	if l := w.load(no); l.State != sources.Failed {
+		t.Errorf("the load is %s, want failed", l.State)
+	}
+	if got := w.list(`SELECT s.problem || ' ' || (l.problem ->> 'code') || ' ' || (l.problem ->> 'excerpt') FROM sources s, loads l`); len(got) != 1 || got[0] != "place_closed place_closed rowing" {
+		t.Errorf("problem: %v", got)
+	}
+}

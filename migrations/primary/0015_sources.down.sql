@@ -1,4 +1,5 @@
 DROP TABLE source_hubs;
+DROP TABLE dictionary_words;
 DROP TABLE fetch_hosts;
 DROP TABLE item_pictures;
 DROP TABLE load_batches;

@@ -14,6 +14,7 @@ CREATE TABLE sources (
     succeeded_at   timestamptz,
     failures       integer     NOT NULL DEFAULT 0,
     errors_visible boolean     NOT NULL DEFAULT true,
+    titled         boolean     NOT NULL DEFAULT true,
     code           text        NOT NULL CONSTRAINT sources_code_key UNIQUE
                                CONSTRAINT sources_code CHECK (code ~ '^[0-9a-hjkmnp-tv-z]{10}$'),
     way            text        NOT NULL CONSTRAINT sources_way CHECK (way IN ('link', 'file', 'push')),
@@ -43,6 +44,7 @@ COMMENT ON COLUMN sources.next_at IS 'when it is to be fetched; NULL: never by i
 COMMENT ON COLUMN sources.claimed_at IS 'since when a node fetches it, or is about to; NULL: none does';
 COMMENT ON COLUMN sources.failures IS 'how many fetches or loads have failed since the last one that succeeded';
 COMMENT ON COLUMN sources.errors_visible IS 'false: a partner shows errors of items to its people itself';
+COMMENT ON COLUMN sources.titled IS 'its owner gave the title; else it is the feed''s own, once that is known';
 COMMENT ON COLUMN sources.mode IS 'append: a sliding window, where an item that is absent says nothing; sync: a full list, where it is gone';
 COMMENT ON COLUMN sources.slug IS 'the person''s sub-feed that its posts go to; empty: the feed, or the group';
 COMMENT ON COLUMN sources.content IS 'SHA-256 of the last file that was loaded without a problem for this version: the same file needs no load';
@@ -78,6 +80,7 @@ CREATE TABLE loads (
     warnings    bigint      NOT NULL DEFAULT 0,
     unreadable  bigint      NOT NULL DEFAULT 0,
     gone        bigint      NOT NULL DEFAULT 0,
+    items       bigint      NOT NULL DEFAULT 0,
     pictures    bigint      NOT NULL DEFAULT 0,
     picture_errors bigint   NOT NULL DEFAULT 0,
     attempts    integer     NOT NULL DEFAULT 0,
@@ -101,6 +104,7 @@ COMMENT ON COLUMN loads.lines IS 'of the canonical file, or the items of all bat
 COMMENT ON COLUMN loads.cursor IS 'how many lines are applied';
 COMMENT ON COLUMN loads.unreadable IS 'items whose id cannot be read: while there are any, nothing is removed for being absent';
 COMMENT ON COLUMN loads.gone IS 'items that would go, or went, for being absent';
+COMMENT ON COLUMN loads.items IS 'that the source has: those from before, and those that this load brought so far';
 COMMENT ON COLUMN loads.pictures IS 'pictures of its items that stand in posts now; these, and picture_errors, come late, and are in no other count but codes';
 COMMENT ON COLUMN loads.picture_errors IS 'pictures of its items that cannot be had';
 COMMENT ON COLUMN loads.state IS 'receiving: batches are pushed; waiting; reading: the first pass; applying: the second; finishing: what is absent is looked for; sweeping: it is removed; previewed: the difference is known and not applied; held: too many would go, somebody is asked; done; failed; cancelled';
@@ -118,6 +122,7 @@ CREATE TABLE source_items (
     id          bigint NOT NULL GENERATED ALWAYS AS IDENTITY CONSTRAINT source_items_pkey PRIMARY KEY,
     source_id   bigint NOT NULL CONSTRAINT source_items_source_fkey REFERENCES sources ON DELETE CASCADE,
     post_id     bigint CONSTRAINT source_items_post_fkey REFERENCES posts ON DELETE SET NULL,
+    address     bigint,
     kept        boolean NOT NULL DEFAULT false,
     external_id text   NOT NULL CONSTRAINT source_items_external_id CHECK (octet_length(external_id) BETWEEN 1 AND 1024),
     hash        bytea  NOT NULL CONSTRAINT source_items_hash CHECK (octet_length(hash) = 16),
@@ -127,6 +132,8 @@ COMMENT ON TABLE source_items IS 'the items of sources by their own keys, and th
 COMMENT ON COLUMN source_items.post_id IS 'NULL: it is present at its source, and not posted: it is wrong, filtered out, or too old';
 COMMENT ON COLUMN source_items.kept IS 'it is absent at its source, and its post was kept';
 COMMENT ON COLUMN source_items.hash IS 'of the item as it was applied last';
+COMMENT ON COLUMN source_items.address IS 'hash of the URL; NULL: it has none';
+CREATE INDEX source_items_address_idx ON source_items (source_id, address) WHERE address IS NOT NULL;
 CREATE INDEX source_items_post_idx ON source_items (post_id) WHERE post_id IS NOT NULL;
 
 CREATE TABLE load_seen (
@@ -239,3 +246,15 @@ COMMENT ON COLUMN source_hubs.failures IS 'how often it was asked since it last 
 COMMENT ON COLUMN source_hubs.topic IS 'the address by which the hub knows the feed';
 COMMENT ON COLUMN source_hubs.secret IS 'part of the address that the hub calls, which nobody else knows';
 CREATE INDEX source_hubs_next_idx ON source_hubs (next_at);
+
+CREATE TABLE dictionary_words (
+    owner_id bigint  NOT NULL CONSTRAINT dictionary_words_owner_fkey REFERENCES accounts ON DELETE CASCADE,
+    no       integer NOT NULL,
+    tag      text    NOT NULL,
+    word     text    NOT NULL,
+    first    text    NOT NULL,
+    CONSTRAINT dictionary_words_pkey PRIMARY KEY (owner_id, no)
+);
+COMMENT ON TABLE dictionary_words IS 'words and phrases that give a post a tag, of a person or a group';
+COMMENT ON COLUMN dictionary_words.first IS 'the first part of the word, folded: who writes a post is proposed the tags of those that begin with a word of the text';
+CREATE INDEX dictionary_words_first_idx ON dictionary_words (owner_id, first);

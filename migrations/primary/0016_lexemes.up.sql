@@ -10,8 +10,11 @@ BEGIN
         plain := replace(plain, sign, ' ');
     END LOOP;
     -- A run of 255 characters without a space is divided, before it is normalized and
-    -- before anything looks for the end of it.
-    plain := regexp_replace(plain, '\S{255}', '\& ', 'g');
+    -- before anything looks for the end of it. To look for one takes a fifth of the time of a
+    -- comment.
+    IF length(plain) >= 255 THEN
+        plain := regexp_replace(plain, '\S{255}', '\& ', 'g');
+    END IF;
     IF plain IS NOT NFKC NORMALIZED THEN
         plain := normalize(plain, NFKC);
         FOREACH sign IN ARRAY '{<,>,&,/,.,+,~,@,_}'::text[] LOOP

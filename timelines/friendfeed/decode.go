@@ -46,6 +46,26 @@ type decoding struct {
 	// group is the id of the group whose feed this is. It is known as a group even where its
 	// type is missing.
 	group string
+	names names
+}
+
+// names are usernames by the names of the source. Few people make most of what an archive has, and
+// each is mentioned very often.
+type names map[string]string
+
+// mostNames bounds names, in any archive.
+const mostNames = 10_000
+
+func (known names) of(original string) string {
+	name, ok := known[original]
+	if !ok {
+		if len(known) >= mostNames {
+			clear(known)
+		}
+		name = Name(original)
+		known[original] = name
+	}
+	return name
 }
 
 func (n node) fail(format string, args ...any) {
@@ -199,7 +219,7 @@ func (n node) account(ownTitle bool) Account {
 		return Account{}
 	}
 	a := Account{ID: n.get("id").key(), Private: n.get("private").bool()}
-	a.Name, a.Group = Name(a.ID), n.get("type").group(a.ID == n.entry.group)
+	a.Name, a.Group = n.entry.names.of(a.ID), n.get("type").group(a.ID == n.entry.group)
 	title := n.get("name").text()
 	if !ownTitle && !a.Group {
 		if person, ok := strings.CutSuffix(title, "'s feed"); ok {
@@ -210,7 +230,7 @@ func (n node) account(ownTitle bool) Account {
 	return a
 }
 
-func decodeEntry(raw json.RawMessage) (*Entry, error) {
+func decodeEntry(raw json.RawMessage, known names) (*Entry, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var value any
@@ -220,7 +240,7 @@ func decodeEntry(raw json.RawMessage) (*Entry, error) {
 	if _, ok := value.(map[string]any); !ok {
 		return nil, fmt.Errorf("want an object, got %s", jsonKind(value))
 	}
-	top := node{value: value, entry: &decoding{}}
+	top := node{value: value, entry: &decoding{names: known}}
 	e := &Entry{
 		ID: top.get("_id").key(), URL: oneLine(top.get("url").text()), Feed: top.feed(),
 		Body: top.get("body").body(maxBody), Date: top.get("date").date(), From: top.get("from").account(true),

@@ -22,6 +22,7 @@ type Reader struct {
 	element int
 	started bool
 	err     error
+	names   names
 }
 
 // NewReader returns a reader of the archive in r. Errors call it by its name.
@@ -34,7 +35,7 @@ func NewReader(r io.Reader, name string) *Reader {
 		_, _ = b.Discard(3)
 	}
 	in := &meter{r: b}
-	return &Reader{name: name, in: in, dec: json.NewDecoder(in), bom: bom}
+	return &Reader{name: name, in: in, dec: json.NewDecoder(in), bom: bom, names: names{}}
 }
 
 // Offset returns the number of bytes of the file that have been decoded.
@@ -82,7 +83,7 @@ func (r *Reader) next() (*Entry, error) {
 		return nil, r.broken(err)
 	}
 	offset := r.Offset() - int64(len(raw))
-	e, err := decodeEntry(raw)
+	e, err := decodeEntry(raw, r.names)
 	if err != nil {
 		at := &Error{File: r.name, Offset: offset, Element: r.element, Err: err}
 		var fe *fieldError

@@ -24,8 +24,12 @@ import (
 // space at the ends of lines and without two blank lines in a row. Only web and
 // mail addresses count as links. The text of other links stays.
 func Text(body string) string {
+	body = clean(body)
+	if !strings.ContainsAny(body, "<&") { // most comments
+		return tidy(body)
+	}
 	t := text{}
-	z := html.NewTokenizer(strings.NewReader(clean(body)))
+	z := html.NewTokenizer(strings.NewReader(body))
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -269,6 +273,9 @@ func clean(s string) string {
 
 // tidy turns the marks of breaks into newlines and removes space that nobody sees.
 func tidy(s string) string {
+	if !strings.ContainsAny(s, "\n"+lineMark+itemMark+paragraphMark) {
+		return strings.Trim(s, " ")
+	}
 	s = strings.ReplaceAll(s, lineMark+"\n", lineMark)
 	s = strings.NewReplacer(lineMark, "\n", itemMark+"\n", itemMark, paragraphMark+"\n", paragraphMark).Replace(s)
 	var b strings.Builder

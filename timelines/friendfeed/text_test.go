@@ -96,3 +96,15 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+// A text without markup is read in the same way as one with it.
+func TestTextWithoutMarkup(t *testing.T) {
+	for _, s := range []string{
+		"", " ", "plain", "  two  spaces  inside  ", "tab\tand\u00a0space", "one\ntwo", "one \n\n\n two \n", "\r\nthree\r", "a\x00b\x01c\ufeff",
+		"a > b", "\xff bytes", "ещё слово ", "\u2028line",
+	} {
+		if got, want := Text(s), Text(s+"<b></b>"); got != want {
+			t.Errorf("%q: got %q, with markup %q", s, got, want)
+		}
+	}
+}

@@ -26,6 +26,7 @@ type Content struct {
 	EditedAt  int64 // microseconds, 0 never
 	Via       string
 	ViaURL    string
+	Place     string
 	Likes     int     // all likers
 	LikerIDs  []int64 // newest first, bounded
 	Faves     int     // all who keep it
@@ -169,7 +170,7 @@ func (sn *Snapshot) Contents(ctx context.Context, posts []int64, d Depth) (map[i
 func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content {
 	query := `
 		SELECT p.id AS post_id, p.version, p.deleted_at IS NOT NULL AS deleted, p.decisive, p.code, p.author_id,
-			left(p.body, @body_runes) AS body, length(p.body) > @body_runes AS body_cut, p.markup, p.via, p.via_url,
+			left(p.body, @body_runes) AS body, length(p.body) > @body_runes AS body_cut, p.markup, p.via, p.via_url, p.place,
 			(extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
 			coalesce((extract(epoch FROM p.edited_at) * 1000000)::bigint, 0) AS edited_at,
 			(SELECT count(*) FROM likes l WHERE l.post_id = p.id) AS likes,

@@ -67,7 +67,7 @@ func (s *Store) AddMany(ctx context.Context, actor int64, owner, slug string, fe
 			case results[i].As == Invalid:
 			case there[n.URL]:
 				results[i].As = There
-			case have >= Most:
+			case have >= s.limits.Sources:
 				results[i].As = TooMany
 			default:
 				results[i].As = Added
@@ -111,28 +111,29 @@ func hasURLsTx(ctx context.Context, tx pgx.Tx, owner int64, urls []string) (have
 // addresses are rows of sources, column by column.
 type addresses struct {
 	codes, urls, titles, sites []string
+	titled                     []bool
 }
 
 func (a *addresses) add(n New, site string) {
 	a.codes, a.urls, a.titles = append(a.codes, timelines.NewCode()), append(a.urls, n.URL), append(a.titles, n.title())
-	a.sites = append(a.sites, site)
+	a.sites, a.titled = append(a.sites, site), append(a.titled, n.Title != "")
 }
 
 // insert inserts them as links of an owner who has none of them. A code that chance gave twice is
 // drawn again.
 func (a *addresses) insert(ctx context.Context, tx pgx.Tx, owner, actor int64, slug string) error {
 	const query = `
-		INSERT INTO sources (owner_id, added_by, code, way, mode, slug, title, url, site_url, next_at)
-		SELECT @owner, @actor, n.code, 'link', @mode, @slug, n.title, n.url, n.site, now() + (n.no - 1) * @apart::interval
-		FROM unnest(@codes::text[], @urls::text[], @titles::text[], @sites::text[])
-			WITH ORDINALITY AS n (code, url, title, site, no)
+		INSERT INTO sources (owner_id, added_by, code, way, mode, slug, title, titled, url, site_url, next_at)
+		SELECT @owner, @actor, n.code, 'link', @mode, @slug, n.title, n.titled, n.url, n.site, now() + (n.no - 1) * @apart::interval
+		FROM unnest(@codes::text[], @urls::text[], @titles::text[], @sites::text[], @titled::boolean[])
+			WITH ORDINALITY AS n (code, url, title, site, titled, no)
 		ORDER BY n.no
 		ON CONFLICT (code) DO NOTHING
 		RETURNING url`
 	for len(a.urls) > 0 {
 		rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{
 			"owner": owner, "actor": actor, "slug": slug, "mode": Append, "apart": apart, "codes": a.codes, "urls": a.urls,
-			"titles": a.titles, "sites": a.sites,
+			"titles": a.titles, "sites": a.sites, "titled": a.titled,
 		})
 		if err != nil {
 			return fmt.Errorf("insert sources: %w", err)
@@ -152,7 +153,7 @@ func (a *addresses) insert(ctx context.Context, tx pgx.Tx, owner, actor int64, s
 		for i, url := range a.urls {
 			if !done[url] {
 				left.codes, left.urls, left.titles = append(left.codes, timelines.NewCode()), append(left.urls, url), append(left.titles, a.titles[i])
-				left.sites = append(left.sites, a.sites[i])
+				left.sites, left.titled = append(left.sites, a.sites[i]), append(left.titled, a.titled[i])
 			}
 		}
 		*a = left

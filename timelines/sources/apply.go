@@ -23,7 +23,9 @@ const lateAfter = 24 * time.Hour
 // Apply applies the next lines of a load's canonical file, at most MostItems, in one transaction
 // (F25). Of an item that did not change only the id and the hash are read. The caller
 // gives the Change to the tiers. A dry load is compared only. ErrStale if the load has gone on
-// meanwhile (another process works it, or somebody cancelled it), or its source is being removed. An InvalidError says that the author may not post there any more.
+// meanwhile (another process works it, or somebody cancelled it), or its source is being removed. An
+// InvalidError says that the author may not post there any more, a formats.Fatal items_many that the
+// source would have more items than it may.
 func (w *Work) Apply(ctx context.Context, l *Load, lines []*formats.Line) (timelines.Change, error) {
 	return w.apply(ctx, l, lines, nil)
 }
@@ -42,7 +44,10 @@ func (w *Work) apply(ctx context.Context, l *Load, lines []*formats.Line, p *pus
 		if err := b.find(ctx, lines); err != nil {
 			return a, err
 		}
-		if a.change, err = b.write(ctx); err != nil {
+		if err := b.findRenamed(ctx, lines); err != nil {
+			return a, err
+		}
+		if a.change, err = b.write(ctx, lines); err != nil {
 			return a, err
 		}
 		a.load, err = b.record(ctx, len(lines))
@@ -67,6 +72,8 @@ type batch struct {
 	met    []int64 // ids of items
 	fresh  []entry
 	edits  []entry
+	// renamed are the new ids of items whose posts are there, by the ids of their rows.
+	renamed map[int64]string
 	// misfits are items that become no posts.
 	misfits []entry
 	writer  *writer
@@ -78,6 +85,8 @@ type batch struct {
 	lines map[string]int64
 	// problems are what was wrong, as far as there is room.
 	problems problems
+	// grown is how many items are new.
+	grown int64
 	// pushed is set where somebody wants to know what became of each item.
 	pushed *pushed
 }
@@ -86,6 +95,7 @@ type batch struct {
 type entry struct {
 	*formats.Item
 	hash [16]byte
+	at   int // in the batch, from 0
 }
 
 // storedItem is a row of source_items.
@@ -113,7 +123,11 @@ func (w *Work) batch(ctx context.Context, tx pgx.Tx, l *Load) (*batch, error) {
 	if source.Status == Removing {
 		return nil, ErrStale
 	}
-	writer, err := newWriter(load.Settings.Rules, source.Title)
+	words, err := w.dictionary(ctx, tx, load.ID, source.OwnerID)
+	if err != nil {
+		return nil, err
+	}
+	writer, err := newWriter(load.Settings.Rules, source.Title, words)
 	if err != nil {
 		return nil, err
 	}
@@ -197,25 +211,28 @@ func (b *batch) sort(i int, l *formats.Line) error {
 		b.counts.Same++
 		b.pushed.became(i, it.ID, ResultSame, it)
 	case it.Bad:
-		b.misfits = append(b.misfits, entry{it, hash})
+		b.misfits = append(b.misfits, entry{it, hash, i})
 		b.counts.Skipped++
 		b.pushed.became(i, it.ID, ResultRejected, it)
 	case known && s.PostID != 0:
-		b.edits = append(b.edits, entry{it, hash})
+		b.edits = append(b.edits, entry{it, hash, i})
 		b.pushed.became(i, it.ID, ResultSkipped, it) // unless its post is edited
 	case !b.writer.wants(it):
-		b.misfits = append(b.misfits, entry{it, hash})
+		b.misfits = append(b.misfits, entry{it, hash, i})
 		b.counts.Skipped++
 		b.pushed.became(i, it.ID, ResultSkipped, it)
 	default:
-		b.fresh = append(b.fresh, entry{it, hash})
+		b.fresh = append(b.fresh, entry{it, hash, i})
 		b.pushed.became(i, it.ID, ResultAdded, it)
 	}
 	return nil
 }
 
 // write writes posts and items.
-func (b *batch) write(ctx context.Context) (timelines.Change, error) {
+func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Change, error) {
+	if err := b.count(len(lines)); err != nil {
+		return timelines.Change{}, err
+	}
 	if len(b.fresh)+len(b.edits)+len(b.misfits) == 0 {
 		return timelines.Change{}, nil
 	}
@@ -228,7 +245,7 @@ func (b *batch) write(ctx context.Context) (timelines.Change, error) {
 		return timelines.Change{}, err
 	}
 	x, err := b.store.posts.Items.Begin(ctx, b.tx, timelines.ItemPlace{
-		Author: b.source.AddedBy, To: to, Via: b.source.Title, ViaURL: b.source.SiteURL,
+		Author: b.source.AddedBy, To: to, Also: b.groups(), Via: b.source.Title, ViaURL: b.source.SiteURL,
 	})
 	if err != nil {
 		return timelines.Change{}, err
@@ -236,6 +253,13 @@ func (b *batch) write(ctx context.Context) (timelines.Change, error) {
 	posts := make([]timelines.ItemPost, len(b.fresh))
 	for i, it := range b.fresh {
 		posts[i] = b.post(it.Item, i)
+		posts[i].To = b.writer.groupOf(it.Item)
+		if group := posts[i].To; group != "" && x.Refused(group) {
+			b.warn(it, formats.Problem{Code: formats.ToForbidden, Level: formats.LevelWarning, Field: "categories", Value: group})
+		}
+	}
+	if err := b.findElsewhere(ctx); err != nil {
+		return timelines.Change{}, err
 	}
 	made, err := x.Create(ctx, posts)
 	if err != nil {
@@ -267,9 +291,43 @@ func (b *batch) write(ctx context.Context) (timelines.Change, error) {
 	return x.End(ctx)
 }
 
+// groups are those that new items go to.
+func (b *batch) groups() []string {
+	var names []string
+	for _, it := range b.fresh {
+		if group := b.writer.groupOf(it.Item); group != "" && !slices.Contains(names, group) {
+			names = append(names, group)
+		}
+	}
+	return names
+}
+
+// errItemsMany is compared with; the load says it.
+var errItemsMany error = &formats.Fatal{Code: formats.ItemsMany}
+
+// count counts the new items, and ends the load if the source would have too many. A full list may
+// replace all there are, so that only its own count.
+func (b *batch) count(lines int) error {
+	for _, list := range [][]entry{b.fresh, b.misfits} {
+		for _, it := range list {
+			if _, known := b.stored[it.ID]; !known {
+				b.grown++
+			}
+		}
+	}
+	items := b.load.Items + b.grown
+	if b.source.Mode == Sync {
+		items = b.load.Cursor + int64(lines)
+	}
+	if most := b.store.limits.Items; items > int64(most) {
+		return &formats.Fatal{Code: formats.ItemsMany, Detail: fmt.Sprintf("the source would have more than %d items", most)}
+	}
+	return nil
+}
+
 // post is what an item becomes.
 func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
-	p := timelines.ItemPost{Body: b.writer.body(it), Language: languageOf(it), CreatedAt: it.At}
+	p := timelines.ItemPost{Body: b.writer.body(it), Language: languageOf(it), Place: placeOf(it), CreatedAt: it.At}
 	first := b.source.SucceededAt == nil
 	if p.CreatedAt.IsZero() || p.CreatedAt.After(b.now) {
 		// Files have their newest items first.
@@ -283,9 +341,12 @@ func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
 func (b *batch) keepItems(ctx context.Context, made []int64) error {
 	var ids []string
 	var hashes [][]byte
-	var posts []*int64
+	var posts, addresses []*int64
 	add := func(it entry, post *int64) {
-		ids, hashes, posts = append(ids, it.ID), append(hashes, it.hash[:]), append(posts, post)
+		ids, hashes, posts, addresses = append(ids, it.ID), append(hashes, it.hash[:]), append(posts, post), append(addresses, addressOf(it.URL))
+	}
+	if err := b.rename(ctx); err != nil {
+		return err
 	}
 	for i, it := range b.fresh {
 		add(it, &made[i])
@@ -298,11 +359,11 @@ func (b *batch) keepItems(ctx context.Context, made []int64) error {
 		add(it, nil)
 	}
 	const query = `
-		INSERT INTO source_items AS i (source_id, external_id, hash, post_id)
-		SELECT @source, * FROM unnest(@ids::text[], @hashes::bytea[], @posts::bigint[])
-		ON CONFLICT (source_id, external_id) DO UPDATE SET hash = EXCLUDED.hash, post_id = EXCLUDED.post_id, kept = false
+		INSERT INTO source_items AS i (source_id, external_id, hash, post_id, address)
+		SELECT @source, * FROM unnest(@ids::text[], @hashes::bytea[], @posts::bigint[], @addresses::bigint[])
+		ON CONFLICT (source_id, external_id) DO UPDATE SET hash = EXCLUDED.hash, post_id = EXCLUDED.post_id, address = EXCLUDED.address, kept = false
 		RETURNING i.external_id, i.id`
-	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"source": b.source.ID, "ids": ids, "hashes": hashes, "posts": posts})
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"source": b.source.ID, "ids": ids, "hashes": hashes, "posts": posts, "addresses": addresses})
 	if err != nil {
 		return fmt.Errorf("keep items: %w", err)
 	}
@@ -340,7 +401,8 @@ func (b *batch) record(ctx context.Context, lines int) (Load, error) {
 	}
 	const query = `
 		UPDATE loads SET cursor = cursor + @lines, added = added + @added, changed = changed + @changed, same = same + @same,
-			skipped = skipped + @skipped, errors = errors + @errors, warnings = warnings + @warnings, unreadable = unreadable + @unreadable, updated_at = now(),
+			skipped = skipped + @skipped, errors = errors + @errors, warnings = warnings + @warnings, unreadable = unreadable + @unreadable,
+			items = items + @grown, updated_at = now(),
 			codes = codes || (SELECT coalesce(jsonb_object_agg(c.key, c.value::bigint + coalesce((codes ->> c.key)::bigint, 0)), '{}')
 				FROM jsonb_each_text(@codes::jsonb) c),
 			state = CASE WHEN cursor + @lines = lines THEN 'finishing' ELSE state END
@@ -349,7 +411,7 @@ func (b *batch) record(ctx context.Context, lines int) (Load, error) {
 	all.Queue(query, pgx.StrictNamedArgs{
 		"load": b.load.ID, "lines": lines, "added": b.counts.Added, "changed": b.counts.Changed, "same": b.counts.Same,
 		"skipped": b.counts.Skipped, "errors": b.counts.Errors, "warnings": b.counts.Warnings,
-		"unreadable": b.counts.Unreadable, "codes": string(codes),
+		"unreadable": b.counts.Unreadable, "grown": b.grown, "codes": string(codes),
 	}).QueryRow(func(row pgx.Row) (err error) {
 		load, err = scanLoad(row)
 		return err

@@ -30,6 +30,9 @@ func (w *Work) Hold(ctx context.Context, l *Load, lines []*formats.Line) (bool, 
 		if err := b.find(ctx, lines); err != nil {
 			return false, err
 		}
+		if err := b.findRenamed(ctx, lines); err != nil {
+			return false, err
+		}
 		return b.hold(ctx)
 	})
 	if err != nil {

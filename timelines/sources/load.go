@@ -57,6 +57,9 @@ type Load struct {
 	Way      Way
 	State    State
 	Dry      bool
+	// Items is how many items the source has: those from before, and those that this load brought so
+	// far.
+	Items int64
 	// Lines is how many lines its canonical file has, nil until that is known, and Cursor how many
 	// are applied.
 	Lines  *int64
@@ -82,12 +85,12 @@ type Load struct {
 }
 
 const loadColumns = `id, source_id, no, state, dry, lines, cursor, added, changed, same, skipped, removed, kept, errors, warnings,
-	unreadable, gone, pictures, picture_errors, settings, version, way, created_at, updated_at, finished_at, codes, problem, file, bytes, format, media_type, charset, base`
+	unreadable, gone, items, pictures, picture_errors, settings, version, way, created_at, updated_at, finished_at, codes, problem, file, bytes, format, media_type, charset, base`
 
 func scanLoad(row pgx.Row) (l Load, err error) {
 	var settings, codes, problem []byte
 	err = row.Scan(&l.ID, &l.SourceID, &l.No, &l.State, &l.Dry, &l.Lines, &l.Cursor, &l.Added, &l.Changed, &l.Same, &l.Skipped,
-		&l.Removed, &l.Kept, &l.Errors, &l.Warnings, &l.Unreadable, &l.Gone, &l.Pictures, &l.PictureErrors, &settings, &l.Version, &l.Way, &l.CreatedAt,
+		&l.Removed, &l.Kept, &l.Errors, &l.Warnings, &l.Unreadable, &l.Gone, &l.Items, &l.Pictures, &l.PictureErrors, &settings, &l.Version, &l.Way, &l.CreatedAt,
 		&l.UpdatedAt, &l.FinishedAt, &codes, &problem, &l.File, &l.Bytes, &l.Format, &l.MediaType, &l.Charset, &l.Base)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return l, ErrNotFound

@@ -110,7 +110,7 @@ func TestAbsentItemsGo(t *testing.T) {
 	}
 	// What comes back is posted again.
 	l = w.load(list, 100, all...)
-	w.same("counts", l.Counts, sources.Counts{Same: 36, Added: 4})
+	w.same("counts", l.Counts, sources.Counts{Same: 36, Added: 4, Warnings: 4}) // the other sources have them as well
 }
 
 // F20: an item without a readable id may be any, so nothing goes.

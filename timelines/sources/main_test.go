@@ -29,6 +29,8 @@ type world struct {
 	posts   *timelines.Store
 	sources *sources.Store
 	heard   *announced
+	// feed is what the files of loads say of themselves.
+	feed formats.Feed
 }
 
 // announced remembers which posts were announced.
@@ -134,13 +136,13 @@ func (w *world) begin(k *sources.Work, source int64, items []*formats.Item) sour
 		SELECT id, loads, version, way, 'waiting', settings FROM s RETURNING no`, source)
 	l, err := w.sources.Load(w.Context(), source, no)
 	w.must(err)
-	var unreadable int64
+	found := formats.Summary{Lines: len(items), Feed: w.feed}
 	for _, it := range items {
 		if it.ID == "" {
-			unreadable++
+			found.Unknown++
 		}
 	}
-	w.must(k.Begin(w.Context(), &l, int64(len(items)), unreadable, [32]byte{byte(no), byte(len(items))}))
+	w.must(k.Begin(w.Context(), &l, found, [32]byte{byte(no), byte(len(items))}))
 	return l
 }
 

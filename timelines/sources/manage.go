@@ -21,8 +21,6 @@ import (
 
 // Bounds of sources.
 const (
-	// Most is how many sources one person or group may have.
-	Most          = 50
 	maxTitleRunes = 100
 	maxURLBytes   = 2048
 )
@@ -58,7 +56,7 @@ type New struct {
 // Add adds a source. Errors are timelines.ErrNotFound if the actor may not know of the owner,
 // timelines.ErrForbidden if the actor does not administer it, and InvalidErrors: "url_invalid",
 // "source_twice" for an address that the owner has, "source_many", "title_long", "settings_invalid",
-// "to_unknown" for the slug.
+// "rules_invalid", "to_unknown" for the slug or for a group of the rules.
 func (s *Store) Add(ctx context.Context, actor int64, n New) (Source, error) {
 	if err := n.check(); err != nil {
 		return Source{}, err
@@ -90,18 +88,21 @@ func (s *Store) add(ctx context.Context, actor int64, n New) (Source, error) {
 				return Source{}, err
 			}
 		}
-		if err := roomTx(ctx, tx, owner, n.URL, "url"); err != nil {
+		if err := n.Settings.Rules.checkGroupsTx(ctx, tx, owner); err != nil {
+			return Source{}, err
+		}
+		if err := s.roomTx(ctx, tx, owner, n.URL, "url"); err != nil {
 			return Source{}, err
 		}
 		const insert = `
-			INSERT INTO sources (owner_id, added_by, code, way, mode, format, slug, title, url, settings, origin, errors_visible, next_at)
-			VALUES (@owner, @actor, @code, @way, @mode, @format, @slug, @title, @url, @settings, @origin, @origin = '',
+			INSERT INTO sources (owner_id, added_by, code, way, mode, format, slug, title, url, settings, origin, errors_visible, titled, next_at)
+			VALUES (@owner, @actor, @code, @way, @mode, @format, @slug, @title, @url, @settings, @origin, @origin = '', @titled,
 				CASE @way WHEN 'link' THEN now() END)
 			ON CONFLICT (code) DO NOTHING
 			RETURNING ` + sourceColumns
 		source, err := scanSource(tx.QueryRow(ctx, insert, pgx.StrictNamedArgs{
 			"owner": owner, "actor": actor, "code": timelines.NewCode(), "way": n.Way, "mode": n.mode(), "format": n.Format,
-			"slug": n.Slug, "title": n.title(), "url": n.URL, "settings": settings, "origin": n.Origin,
+			"slug": n.Slug, "title": n.title(), "url": n.URL, "settings": settings, "origin": n.Origin, "titled": n.Title != "",
 		}))
 		if errors.Is(err, ErrNotFound) {
 			return Source{}, errCodeTaken
@@ -115,7 +116,7 @@ func (s *Store) add(ctx context.Context, actor int64, n New) (Source, error) {
 
 // roomTx checks that the owner, whose row is locked, has room for one more source, and none of that
 // address. field is that of the error.
-func roomTx(ctx context.Context, tx pgx.Tx, owner int64, url, field string) error {
+func (s *Store) roomTx(ctx context.Context, tx pgx.Tx, owner int64, url, field string) error {
 	var have int
 	var twice bool
 	const count = `SELECT count(*), coalesce(bool_or(url = @url), false) AND @url <> '' FROM sources WHERE owner_id = @owner`
@@ -125,8 +126,8 @@ func roomTx(ctx context.Context, tx pgx.Tx, owner int64, url, field string) erro
 	switch {
 	case twice:
 		return &timelines.InvalidError{Field: field, Code: "source_twice"}
-	case have >= Most:
-		return &timelines.InvalidError{Field: field, Code: "source_many", Most: Most}
+	case have >= s.limits.Sources:
+		return &timelines.InvalidError{Field: field, Code: "source_many", Most: s.limits.Sources}
 	}
 	return nil
 }
@@ -323,8 +324,14 @@ func (s *Store) Change(ctx context.Context, actor int64, code, title string, set
 	if err != nil {
 		return Source{}, fmt.Errorf("change a source: %w", err)
 	}
-	return s.update(ctx, actor, code, `title = @title, settings = @settings, version = version + 1, content = NULL`,
-		pgx.StrictNamedArgs{"title": n.Title, "settings": data})
+	return inTx(ctx, s.pool, func(tx pgx.Tx) (Source, error) {
+		source, err := updateIn(ctx, tx, actor, code, `titled = titled OR title <> @title, title = @title, settings = @settings, version = version + 1, content = NULL`,
+			pgx.StrictNamedArgs{"title": n.Title, "settings": data})
+		if err == nil {
+			err = settings.Rules.checkGroupsTx(ctx, tx, source.OwnerID)
+		}
+		return source, err
+	})
 }
 
 // Token makes a token with which pushes to the source are signed, and ends the one before it. Only

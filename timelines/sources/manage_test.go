@@ -100,7 +100,7 @@ func TestBadSources(t *testing.T) {
 			t.Errorf("added %q", url)
 		}
 	}
-	for i := range sources.Most - 1 {
+	for i := range w.sources.Limits().Sources - 1 {
 		w.add(ann, link(fmt.Sprintf("https://example.org/%d", i)))
 	}
 	var bad *timelines.InvalidError

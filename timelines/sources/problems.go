@@ -20,7 +20,22 @@ type problems struct {
 
 // note counts what is wrong with an item, and keeps it as long as there is room.
 func (b *batch) note(i int, it *formats.Item) {
+	b.noteFrom(i, it, 0)
+}
+
+// warn adds what is found wrong with an item that is posted all the same.
+func (b *batch) warn(it entry, p formats.Problem) {
+	it.Problems = append(it.Problems, p)
+	b.noteFrom(it.at, it.Item, len(it.Problems)-1)
+	b.pushed.warned(it.at, p.Code)
+}
+
+// noteFrom notes the problems of an item from one on.
+func (b *batch) noteFrom(i int, it *formats.Item, first int) {
 	for no, p := range it.Problems {
+		if no < first {
+			continue
+		}
 		b.codes[p.Code]++
 		failed := p.Level == formats.LevelError
 		if failed {

@@ -60,6 +60,12 @@ func (p *pushed) became(i int, id, result string, it *formats.Item) {
 	p.results[i] = r
 }
 
+func (p *pushed) warned(i int, code formats.Code) {
+	if p != nil {
+		p.results[i].Codes = append(p.results[i].Codes, code)
+	}
+}
+
 func (p *pushed) changed(id string) {
 	if p == nil {
 		return
@@ -95,8 +101,8 @@ func (s *Store) Receive(ctx context.Context, source int64) (Load, error) {
 				UPDATE loads l SET state = 'cancelled', finished_at = now(), updated_at = now()
 				FROM numbered n WHERE l.source_id = n.id AND l.state = 'receiving'
 			)
-			INSERT INTO loads (source_id, no, version, way, state, settings)
-			SELECT id, loads, version, 'push', 'receiving', settings FROM numbered
+			INSERT INTO loads (source_id, no, version, way, state, settings, items)
+			SELECT id, loads, version, 'push', 'receiving', settings, (SELECT count(*) FROM source_items i WHERE i.source_id = n.id) FROM numbered n
 			RETURNING ` + loadColumns
 		return scanLoad(tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": source}))
 	})
@@ -104,7 +110,8 @@ func (s *Store) Receive(ctx context.Context, source int64) (Load, error) {
 
 // Push applies a batch and returns what became of its items. A batch that came before is answered
 // as it was then (F25). Errors are ErrStale if the load is not being received any more, and
-// InvalidErrors: "batch_number", "batch_large", "batch_used" for a number that had other items.
+// InvalidErrors: "batch_number", "batch_large", "batch_used" for a number that had other items,
+// "items_many" if the source would have more than it may.
 func (w *Work) Push(ctx context.Context, no int64, b Batch) ([]Result, timelines.Change, error) {
 	switch {
 	case b.No < 1:
@@ -135,6 +142,9 @@ func (w *Work) Push(ctx context.Context, no int64, b Batch) ([]Result, timelines
 	}
 	p := &pushed{batch: b, results: make([]Result, len(b.Lines))}
 	c, err := w.apply(ctx, &l, b.Lines, p)
+	if errors.Is(err, errItemsMany) {
+		err = &timelines.InvalidError{Field: "batch", Code: string(formats.ItemsMany), Most: w.store.limits.Items}
+	}
 	return p.results, c, err
 }
 

@@ -1,18 +1,21 @@
 package sources
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
 
 	"riverrun/timelines"
-	"riverrun/timelines/marks"
+	"riverrun/timelines/sources/dictionary"
 	"riverrun/timelines/sources/formats"
 )
 
@@ -28,6 +31,9 @@ type Rules struct {
 	// an empty tag is none.
 	AllTags bool      `json:"all_tags,omitempty"`
 	Tags    []TagRule `json:"tags,omitempty"`
+	// Groups sends items of some categories to groups instead of the person's feed. The first one
+	// that an item has counts. A source of a group has none.
+	Groups []GroupRule `json:"groups,omitempty"`
 	// Only lets items in that have one of these words or phrases in their title, text or categories,
 	// Without keeps out those that have one; both compare without regard to case.
 	Only    []string `json:"only,omitempty"`
@@ -38,6 +44,12 @@ type Rules struct {
 type TagRule struct {
 	Category string `json:"category"`
 	Tag      string `json:"tag"`
+}
+
+// GroupRule sends the items of a category to a group, by its name.
+type GroupRule struct {
+	Category string `json:"category"`
+	Group    string `json:"group"`
 }
 
 // How much of an item's text is shown.
@@ -53,6 +65,7 @@ const (
 	maxRuleRunes   = 100
 	beginningRunes = 400
 	maxTags        = 20 // of one post
+	maxGroups      = 10 // different ones
 )
 
 // check returns an InvalidError "rules_invalid" whose Value says which field it is.
@@ -66,12 +79,50 @@ func (r Rules) check() error {
 		return invalid("title")
 	case !slices.Contains([]string{"", TextNone, TextBeginning, TextWhole}, r.Text):
 		return invalid("text")
-	case len(r.Tags) > maxRules || slices.ContainsFunc(r.Tags, func(t TagRule) bool { return long(t.Category) || t.Tag != "" && tagOf(t.Tag) == "" }):
+	case len(r.Tags) > maxRules || slices.ContainsFunc(r.Tags, func(t TagRule) bool { return long(t.Category) || t.Tag != "" && dictionary.Tag(t.Tag) == "" }):
 		return invalid("tags")
+	case len(r.Groups) > maxRules || len(r.groups()) > maxGroups || slices.ContainsFunc(r.Groups, func(g GroupRule) bool { return long(g.Category) || g.Group == "" }):
+		return invalid("groups")
 	case len(r.Only) > maxRules || slices.ContainsFunc(r.Only, long):
 		return invalid("only")
 	case len(r.Without) > maxRules || slices.ContainsFunc(r.Without, long):
 		return invalid("without")
+	}
+	return nil
+}
+
+// groups are the names of the groups that items may go to.
+func (r Rules) groups() []string {
+	var names []string
+	for _, g := range r.Groups {
+		if !slices.Contains(names, g.Group) {
+			names = append(names, g.Group)
+		}
+	}
+	return names
+}
+
+// checkGroupsTx returns an InvalidError "rules_invalid" if the owner is a group and there are groups
+// that items may go to, and "to_unknown" for the first that there is not.
+func (r Rules) checkGroupsTx(ctx context.Context, tx pgx.Tx, owner int64) error {
+	names := r.groups()
+	if len(names) == 0 {
+		return nil
+	}
+	const query = `
+		SELECT (SELECT kind = 'group' FROM accounts WHERE id = @owner),
+			ARRAY(SELECT n FROM unnest(@names::text[]) WITH ORDINALITY AS n (n, no)
+				WHERE NOT EXISTS (SELECT FROM accounts WHERE name = n AND kind = 'group') ORDER BY no)`
+	var group bool
+	var unknown []string
+	if err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"owner": owner, "names": names}).Scan(&group, &unknown); err != nil {
+		return fmt.Errorf("find the groups of rules: %w", err)
+	}
+	switch {
+	case group:
+		return &timelines.InvalidError{Field: "rules", Code: "rules_invalid", Value: "groups"}
+	case len(unknown) > 0:
+		return &timelines.InvalidError{Field: "rules", Code: "to_unknown", Value: unknown[0]}
 	}
 	return nil
 }
@@ -82,14 +133,21 @@ type writer struct {
 	source        string
 	fold          cases.Caser
 	tags          map[string]string // by category, folded
+	groups        map[string]string // by category, folded
 	only, without []string
+	dictionary    *dictionary.Matcher
 	mark          [32]byte
 }
 
-func newWriter(r Rules, source string) (*writer, error) {
-	w := &writer{rules: r, source: source, fold: cases.Fold(), tags: map[string]string{}}
+func newWriter(r Rules, source string, words *dictionary.Matcher) (*writer, error) {
+	w := &writer{rules: r, source: source, dictionary: words, fold: cases.Fold(), tags: map[string]string{}, groups: map[string]string{}}
 	for _, t := range r.Tags {
-		w.tags[w.folded(t.Category)] = tagOf(t.Tag)
+		w.tags[w.folded(t.Category)] = dictionary.Tag(t.Tag)
+	}
+	for _, g := range r.Groups {
+		if c := w.folded(g.Category); w.groups[c] == "" {
+			w.groups[c] = g.Group
+		}
 	}
 	for _, s := range r.Only {
 		w.only = append(w.only, w.folded(s))
@@ -101,7 +159,14 @@ func newWriter(r Rules, source string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.mark = sha256.Sum256(append(text, source...))
+	// A source that has another name need not be applied again unless posts show the name.
+	if strings.Contains(r.Title, "{source}") {
+		text = append(text, source...)
+	}
+	if words.Mark != [32]byte{} {
+		text = append(text, words.Mark[:]...)
+	}
+	w.mark = sha256.Sum256(text)
 	return w, nil
 }
 
@@ -189,37 +254,39 @@ func (w *writer) text(it *formats.Item) string {
 	return strings.TrimSpace(begins) + " …"
 }
 
-// tagsOf are the tags of an item's categories, with their #.
+// tagsOf are the tags of an item's categories, and of the words in it that the owner's dictionary
+// has, with their #.
 func (w *writer) tagsOf(it *formats.Item) []string {
 	var tags []string
-	for _, c := range it.Categories {
-		tag, ruled := w.tags[w.folded(c)]
-		if !ruled && w.rules.AllTags {
-			tag = tagOf(c)
-		}
+	add := func(tag string) {
 		if tag = "#" + tag; tag != "#" && !slices.Contains(tags, tag) && len(tags) < maxTags {
 			tags = append(tags, tag)
 		}
 	}
+	for _, c := range it.Categories {
+		tag, ruled := w.tags[w.folded(c)]
+		if !ruled && w.rules.AllTags {
+			tag = dictionary.Tag(c)
+		}
+		add(tag)
+	}
+	for _, tag := range w.dictionary.Tags(append([]string{it.Title, it.Text}, it.Categories...)...) {
+		add(tag)
+	}
 	return tags
 }
 
-// tagOf makes a tag of a name: "Open science" is open_science. It returns "" if there is none in it.
-func tagOf(name string) string {
-	var b strings.Builder
-	for _, r := range strings.TrimPrefix(strings.TrimSpace(name), "#") {
-		switch {
-		case isWord(r) || unicode.IsMark(r):
-			b.WriteRune(unicode.ToLower(r))
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
-			b.WriteByte('_')
-		}
-	}
-	term, ok := marks.Term(strings.TrimRight(b.String(), "_"))
-	if !ok {
+// groupOf is the group that an item goes to, or "".
+func (w *writer) groupOf(it *formats.Item) string {
+	if len(w.groups) == 0 {
 		return ""
 	}
-	return term
+	for _, c := range it.Categories {
+		if group := w.groups[w.folded(c)]; group != "" {
+			return group
+		}
+	}
+	return ""
 }
 
 // languageOf is the language that the source says, as posts are told apart by it.
@@ -230,4 +297,17 @@ func languageOf(it *formats.Item) string {
 	}
 	base, _ := tag.Base()
 	return base.String()
+}
+
+// placeOf is the place of an item as it is shown (F18): its name, or else its coordinates.
+func placeOf(it *formats.Item) string {
+	switch {
+	case it.Place == nil:
+		return ""
+	case it.Place.Name != "":
+		return it.Place.Name
+	case it.Place.Latitude != "":
+		return it.Place.Latitude + ", " + it.Place.Longitude
+	}
+	return ""
 }

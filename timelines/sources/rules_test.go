@@ -2,12 +2,14 @@ package sources_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"riverrun/timelines"
 	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/dictionary"
 	"riverrun/timelines/sources/formats"
 )
 
@@ -71,4 +73,95 @@ func TestOtherRulesApplyAgain(t *testing.T) {
 			t.Errorf("%+v: got %v, want rules_invalid", bad, err)
 		}
 	}
+}
+
+// F17: the owner's dictionary gives tags, and what it gives now is applied to what is there, also from
+// a file that was loaded before.
+func TestDictionary(t *testing.T) {
+	w := newWorld(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	words := dictionary.Open(w.posts)
+	write := func(owner timelines.Account, text string) {
+		t.Helper()
+		entries, err := dictionary.Parse(text)
+		w.must(err)
+		w.must(words.Write(t.Context(), owner.ID, owner.Name, entries))
+	}
+	write(ann, "boats: ship, vessel\nweather: rain")
+	s := w.add(ann, sources.New{Owner: "ann", Way: sources.File, Settings: sources.Settings{Rules: sources.Rules{AllTags: true}}})
+	other := w.add(bob, sources.New{Owner: "bob", Way: sources.File})
+	list := []*formats.Item{item("1", "The SHIP came", time.Hour), item("2", "No boat", 2*time.Hour), item("3", "A day", 3*time.Hour)}
+	list[0].Categories = []string{"Boats", "Harbour"}
+	list[1].Categories = []string{"Vessel"}
+	list[2].Text = "In the rain."
+	w.load(s.ID, 2, list...)
+	w.load(other.ID, 2, list...)
+	tags := func(s sources.Source) []string {
+		return w.list(`SELECT coalesce(substring(p.body from E'\n\n(#.*)$'), '') FROM source_items i JOIN posts p ON p.id = i.post_id
+			WHERE i.source_id = $1 ORDER BY i.external_id`, s.ID)
+	}
+	w.same("tags", tags(s), []string{"#boats #harbour", "#vessel #boats", "#weather"})
+	w.same("those of another owner", tags(other), []string{"", "", ""})
+	w.same("the same again", w.load(s.ID, 2, list...).Counts, sources.Counts{Same: 3})
+
+	content := func(s sources.Source) string {
+		return value[string](w, `SELECT format('v%s %s', version, content) FROM sources WHERE id = $1`, s.ID)
+	}
+	_, err := w.pool.Exec(t.Context(), `UPDATE sources SET content = 'x'`)
+	w.must(err)
+	write(ann, "weather: rain, ship")
+	w.same("a file is loaded again", []string{content(s), content(other)}, []string{"v2 ", `v1 \x78`})
+	w.same("counts", w.load(s.ID, 2, list...).Counts, sources.Counts{Changed: 2, Same: 0, Skipped: 1})
+	w.same("other tags", tags(s), []string{"#boats #harbour #weather", "#vessel", "#weather"})
+	write(ann, " #weather : rain,ship")
+	w.same("nothing changed", content(s), "v2 ")
+	write(ann, "")
+	w.load(s.ID, 2, list...)
+	w.same("no dictionary", tags(s), []string{"#boats #harbour", "#vessel", ""})
+}
+
+// F16: a category sends new items to a group. Where that is not allowed any more they go to the source's
+// own place, and the load says so; what was posted stays where it is.
+func TestCategoriesLeadToGroups(t *testing.T) {
+	w := newWorld(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.group(ann, "sailing")
+	w.group(bob, "rowing")
+	rules := sources.Rules{Groups: []sources.GroupRule{{Category: "Boats", Group: "sailing"}, {Category: "oars", Group: "rowing"}, {Category: "boats", Group: "rowing"}}}
+	s := w.add(ann, sources.New{Owner: "ann", Way: sources.File, Settings: sources.Settings{Rules: rules}})
+	in := func(i int, categories ...string) *formats.Item {
+		it := item(fmt.Sprint(i), fmt.Sprint("entry ", i), time.Duration(i)*time.Hour)
+		it.Categories = categories
+		return it
+	}
+	where := func() []string {
+		return w.list(`SELECT i.external_id || ' ' || a.name FROM source_items i JOIN posts p ON p.id = i.post_id JOIN timelines t ON t.id = p.decisive[1]
+			JOIN accounts a ON a.id = t.their_id WHERE i.source_id = $1 ORDER BY i.external_id`, s.ID)
+	}
+	list := []*formats.Item{in(1, "BOATS"), in(2), in(3, "x", "Oars", "boats"), in(4, "sails")}
+	w.same("counts", w.load(s.ID, 3, list...).Counts, sources.Counts{Added: 4})
+	w.same("places", where(), []string{"1 sailing", "2 ann", "3 rowing", "4 ann"})
+
+	_, err := w.posts.Groups.Block(t.Context(), bob.ID, "rowing", "ann")
+	w.must(err)
+	list[0].Categories, list[3].Categories = nil, []string{"boats"}
+	l := w.load(s.ID, 3, append(list, in(5, "oars"), in(6, "boats"))...)
+	w.same("counts", l.Counts, sources.Counts{Added: 2, Same: 2, Skipped: 2, Warnings: 1})
+	w.same("places later", where(), []string{"1 sailing", "2 ann", "3 rowing", "4 ann", "5 ann", "6 sailing"})
+	troubles, err := w.sources.Troubles(t.Context(), l.ID, sources.Which{}, sources.FirstTrouble, 10)
+	w.must(err)
+	w.same("problems", troubles, []sources.Trouble{{Line: 4, Code: "to_forbidden", Field: "categories", Value: "rowing", ExternalID: "5", Title: "entry 5"}})
+	w.same("codes", value[string](w, `SELECT codes::text FROM loads WHERE id = $1`, l.ID), `{"to_forbidden": 1}`)
+
+	var bad *timelines.InvalidError
+	if _, err := w.sources.Add(t.Context(), ann.ID, sources.New{Owner: "sailing", Way: sources.File, Settings: sources.Settings{Rules: rules}}); !errors.As(err, &bad) || bad.Code != "rules_invalid" {
+		t.Errorf("a source of a group: got %v, want rules_invalid", err)
+	}
+	rules.Groups[1].Group = "bob"
+	if _, err := w.sources.Change(t.Context(), ann.ID, s.Code, "Log", sources.Settings{Rules: rules}); !errors.As(err, &bad) || bad.Code != "to_unknown" || bad.Value != "bob" {
+		t.Errorf("no group: got %v, want to_unknown", err)
+	}
+	s, err = w.sources.Find(t.Context(), ann.ID, s.Code)
+	w.must(err)
+	w.same("version after a change that is refused", s.Version, int64(1))
 }

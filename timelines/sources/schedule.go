@@ -53,7 +53,6 @@ func (p Problem) OfFetch() bool { return slices.Contains(Problems, p) }
 // When sources are fetched.
 const (
 	usually  = 30 * time.Minute
-	soonest  = 5 * time.Minute
 	latest   = 7 * 24 * time.Hour
 	firstTry = 15 * time.Minute
 	// claimedFor is how long a claimed source is left to the node that claimed it. What it claims it
@@ -81,14 +80,14 @@ func Backoff(failures int, chance float64) time.Duration {
 }
 
 // Period is when a source is fetched again that did not fail: 30 minutes, or what the feed and its
-// server ask for, the longest of that, between 5 minutes and 7 days. Up to a tenth is added, so that
+// server ask for, the longest of that, between Soonest and 7 days. Up to a tenth is added, so that
 // what is fetched together once is not for ever.
-func Period(chance float64, asked ...time.Duration) time.Duration {
+func (l Limits) Period(chance float64, asked ...time.Duration) time.Duration {
 	after := slices.Max(append(asked, 0))
 	if after == 0 {
 		after = usually
 	}
-	return spread(min(max(after, soonest), latest), chance)
+	return spread(min(max(after, l.Soonest), latest), chance)
 }
 
 // spread adds up to a tenth, but for 7 days.

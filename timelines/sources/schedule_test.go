@@ -139,7 +139,7 @@ func TestFetchingIsForOne(t *testing.T) {
 
 	second := w.fetching(w.sources, id)
 	// kill -9 ends its connection.
-	if n := value[int64](w, `SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7245017
+	if n := value[int64](w, `SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 5000)) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7245017
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`); n != 1 {
 		t.Fatalf("%d hold the lock, want 1", n)
 	}
@@ -310,7 +310,7 @@ func TestOnlyCleanLoadsAreRemembered(t *testing.T) {
 		w.must(err)
 		_, err = w.pool.Exec(t.Context(), `UPDATE loads SET errors = $2 WHERE id = $1`, l.ID, errors)
 		w.must(err)
-		w.must(k.Begin(t.Context(), &l, 0, 0, [32]byte{1}))
+		w.must(k.Begin(t.Context(), &l, formats.Summary{}, [32]byte{1}))
 		_, err = w.pool.Exec(t.Context(), `UPDATE loads SET errors = $2 WHERE id = $1`, l.ID, errors)
 		w.must(err)
 		w.end(k, &l)
@@ -412,7 +412,7 @@ func TestTimes(t *testing.T) {
 		{[]time.Duration{10 * time.Minute, 20 * time.Minute}, bounds{20 * time.Minute, 22 * time.Minute}},
 		{[]time.Duration{1000 * time.Hour}, bounds{168 * time.Hour, 168 * time.Hour}},
 	} {
-		got := bounds{sources.Period(0, tt.asked...), sources.Period(almost, tt.asked...).Round(time.Second)}
+		got := bounds{sources.DefaultLimits().Period(0, tt.asked...), sources.DefaultLimits().Period(almost, tt.asked...).Round(time.Second)}
 		if d := cmp.Diff(tt.want, got); d != "" {
 			t.Errorf("asked for %v (-want +got):\n%s", tt.asked, d)
 		}

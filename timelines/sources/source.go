@@ -116,16 +116,21 @@ type Source struct {
 
 // Store keeps sources. It is safe for concurrent use.
 type Store struct {
-	pool  *pgxpool.Pool
-	posts *timelines.Store
+	pool   *pgxpool.Pool
+	posts  *timelines.Store
+	limits Limits
 }
 
-// Open returns the sources of a primary store.
-func Open(posts *timelines.Store) *Store { return &Store{pool: posts.Pool(), posts: posts} }
+// Open returns the sources of a primary store, within the limits of DefaultLimits.
+func Open(posts *timelines.Store) *Store {
+	return &Store{pool: posts.Pool(), posts: posts, limits: DefaultLimits()}
+}
 
 // On returns the same sources over other connections. Work and Fetching hold one for as long as
 // they take, which pages must not wait for.
-func (s *Store) On(pool *pgxpool.Pool) *Store { return &Store{pool: pool, posts: s.posts} }
+func (s *Store) On(pool *pgxpool.Pool) *Store {
+	return &Store{pool: pool, posts: s.posts, limits: s.limits}
+}
 
 // Photos are the pictures of the items of sources.
 func (s *Store) Photos() *photos.Store { return photos.New(s.posts, s.pool) }

@@ -10,9 +10,6 @@ import (
 	"riverrun/timelines"
 )
 
-// MaxFileBytes is the size of the largest file of a source, whichever way it comes.
-const MaxFileBytes = 1 << 30
-
 // Uploaded is a file that somebody sent for a source. Its blob must be stored before.
 type Uploaded struct {
 	Sum   [32]byte
@@ -146,7 +143,7 @@ func (s *Store) Move(ctx context.Context, actor int64, code, owner, slug string)
 		case source.OwnerID == to && source.Slug == slug:
 			return source, nil
 		case source.OwnerID != to:
-			if err := roomTx(ctx, tx, to, source.URL, "to"); err != nil {
+			if err := s.roomTx(ctx, tx, to, source.URL, "to"); err != nil {
 				return Source{}, err
 			}
 		}

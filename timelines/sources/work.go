@@ -3,10 +3,13 @@ package sources
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"riverrun/timelines/sources/dictionary"
 	"riverrun/timelines/sources/formats"
 )
 
@@ -17,6 +20,22 @@ type Work struct {
 	store  *Store
 	source int64
 	conn   *pgxpool.Conn
+	// words is the owner's dictionary as it was when a load was first worked here, and wordsOf that load.
+	words   *dictionary.Matcher
+	wordsOf int64
+}
+
+// dictionary is the owner's, which is read and built once for each load: what is changed meanwhile is
+// of the next.
+func (w *Work) dictionary(ctx context.Context, tx pgx.Tx, load, owner int64) (*dictionary.Matcher, error) {
+	if w.wordsOf != load {
+		entries, err := dictionary.Of(ctx, tx, owner)
+		if err != nil {
+			return nil, err
+		}
+		w.words, w.wordsOf = dictionary.New(entries), load
+	}
+	return w.words, nil
 }
 
 // Take takes the lock of a source, or returns ErrBusy (F11, F13). The caller closes the work.
@@ -39,17 +58,17 @@ func (w *Work) Next(ctx context.Context) (Load, error) {
 		ORDER BY no LIMIT 1`, pgx.StrictNamedArgs{"source": w.source}))
 }
 
-// Begin records what the first pass found: how many lines the canonical file has, its hash, and how
-// many items have no readable id. From now on the load is applied. If it was begun with another
+// Begin records what the first pass found, and the hash of the canonical file. From now on the load
+// is applied. The source takes over what the feed says of itself. If the load was begun with another
 // canonical file, as by another version of the program, its lines are not those of the cursor, and
 // it begins anew; what is applied is the same then and writes nothing.
-func (w *Work) Begin(ctx context.Context, l *Load, lines, unreadable int64, canonical [32]byte) error {
+func (w *Work) Begin(ctx context.Context, l *Load, found formats.Summary, canonical [32]byte) error {
 	begun, err := inTx(ctx, w.conn, func(tx pgx.Tx) (Load, error) {
 		b, err := w.batch(ctx, tx, l)
 		if err != nil {
 			return Load{}, err
 		}
-		args := pgx.StrictNamedArgs{"load": l.ID, "lines": lines, "unreadable": unreadable, "canonical": canonical[:]}
+		args := pgx.StrictNamedArgs{"load": l.ID, "lines": found.Lines, "unreadable": found.Unknown, "canonical": canonical[:]}
 		var same bool
 		err = tx.QueryRow(ctx, `SELECT canonical IS NOT DISTINCT FROM @canonical FROM loads WHERE id = @load`,
 			pgx.StrictNamedArgs{"load": l.ID, "canonical": canonical[:]}).Scan(&same)
@@ -60,6 +79,7 @@ func (w *Work) Begin(ctx context.Context, l *Load, lines, unreadable int64, cano
 			return b.load, nil
 		}
 		var anew pgx.Batch
+		takeOver(&anew, b.load, found.Feed)
 		for _, table := range []string{"load_seen", "load_gone", "load_problems"} {
 			anew.Queue(`DELETE FROM `+table+` WHERE load_id = @load`, pgx.StrictNamedArgs{"load": l.ID})
 		}
@@ -67,7 +87,8 @@ func (w *Work) Begin(ctx context.Context, l *Load, lines, unreadable int64, cano
 		anew.Queue(`
 			UPDATE loads SET state = CASE WHEN @lines::bigint = 0 THEN 'finishing' ELSE 'applying' END, lines = @lines::bigint, unreadable = @unreadable,
 				canonical = @canonical, cursor = 0, added = 0, changed = 0, same = 0, skipped = 0, removed = 0, kept = 0, errors = 0,
-				warnings = 0, gone = 0, codes = '{}', updated_at = now()
+				warnings = 0, gone = 0, codes = '{}', items = (SELECT count(*) FROM source_items i WHERE i.source_id = loads.source_id),
+				updated_at = now()
 			WHERE id = @load RETURNING `+loadColumns, args).QueryRow(func(row pgx.Row) (err error) {
 			load, err = scanLoad(row)
 			return err
@@ -82,6 +103,33 @@ func (w *Work) Begin(ctx context.Context, l *Load, lines, unreadable int64, cano
 	}
 	*l = begun
 	return nil
+}
+
+// takeOver has the source take over what its feed says of itself: the title if the owner gave none,
+// the address of its page, and how long it asks to be left alone. What it says in a load of former
+// settings, or of a former address, is not taken.
+func takeOver(all *pgx.Batch, l Load, f formats.Feed) {
+	if l.Dry {
+		return
+	}
+	title := []rune(strings.TrimSpace(f.Title))
+	site := f.Site
+	if checkURL(site) != nil {
+		site = ""
+	}
+	// A source that says nothing new is not written.
+	const query = `
+		UPDATE sources s SET title = n.title, site_url = n.site_url, ttl = n.ttl
+		FROM (
+			SELECT s.id, CASE WHEN s.titled OR @title = '' THEN s.title ELSE @title END AS title,
+				CASE WHEN @site = '' THEN s.site_url ELSE @site END AS site_url,
+				CASE WHEN s.way <> 'link' OR @ttl::bigint = 0 THEN s.ttl ELSE @ttl END AS ttl
+			FROM sources s JOIN loads l ON l.source_id = s.id AND l.version = s.version WHERE l.id = @load
+		) n
+		WHERE s.id = n.id AND (s.title, s.site_url, s.ttl) <> (n.title, n.site_url, n.ttl)`
+	all.Queue(query, pgx.StrictNamedArgs{
+		"load": l.ID, "title": strings.TrimSpace(string(title[:min(len(title), maxTitleRunes)])), "site": site, "ttl": int64(f.TTL / time.Second),
+	})
 }
 
 // Fail ends a load whose file cannot be used, or that was tried too often (F15, F31).

@@ -96,7 +96,7 @@ func town(t *testing.T) (s *webtest.Site, members, visitors []string) {
 		"/search", "/search?q=ferry", "/tag/ferry", "/anna", "/bob", "/bob/likes", "/carl", "/closed-club", "/ferry", "/ferry/members", "/ferry/manage",
 		"/p/" + code, "/p/" + code + "/comments/" + strconv.FormatInt(said.CommentID, 10) + "/edit", "/posts/new", "/drafts", "/drafts/edit?place=%2Fp%2F" + code,
 		"/p/" + edited + "/history", "/groups", "/people", "/lists", "/lists/close-friends", "/lists/close-friends/edit",
-		"/settings", "/settings/pages", "/settings/hidden", "/help/keys", "/help/feeds", "/nobody-here",
+		"/settings", "/settings/pages", "/settings/tags", "/ferry/tags", "/settings/hidden", "/help/keys", "/help/feeds", "/nobody-here",
 		"/welcome/you", "/welcome/people", "/welcome/post",
 	}
 	visitors = []string{

@@ -1450,6 +1450,7 @@ async function keep(form, closing = false) {
   if (answer?.t && !form.over) has(form, answer.saved);
   if (answer?.t === 'done') {
     form.filled = body.get('body');
+    fitting(form, answer.tags);
     if (!form.stirred) note(form);
   } else if (form.over) {
     replaces(form, answer.body);
@@ -1467,6 +1468,25 @@ async function keep(form, closing = false) {
     form.stirred = true;
   }
   if (form.stirred) stir(form, answer ? 1000 : 5000);
+}
+
+// fitting shows tags that fit the text, each with a press to add it.
+function fitting(form, tags = []) {
+  form.querySelector('.offered')?.replaceChildren(
+    ...tags.map((tag) => {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = '#' + tag;
+      button.onclick = () => {
+        const text = drafting(form);
+        text.value = text.value.trimEnd() + ' #' + tag;
+        button.remove();
+        text.focus();
+        stir(form);
+      };
+      return button;
+    }),
+  );
 }
 
 // has notes which draft the form has, none by default. A page that was left has no fields.
@@ -1568,6 +1588,7 @@ function note(form) {
 function emptied(form) {
   delete localStorage[mark(form)];
   form.noted?.remove();
+  fitting(form);
   form.querySelector('.tiles')?.remove();
   form.filled = drafting(form)?.defaultValue;
   has(form);

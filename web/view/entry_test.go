@@ -83,7 +83,7 @@ func testItem() rivers.Item {
 			PostID: 7, Version: 14,
 			Text: rivers.Text{
 				Code: "d0w2eapjbg", Author: bob, Body: "Tonight: the <i>Evans</i> Gambit.\n\nSee https://example.org/ @anna #chess",
-				CreatedAt: minutesAgo(90), EditedAt: minutesAgo(80), Via: "Feeds & Co", ViaURL: "https://example.org/feed",
+				CreatedAt: minutesAgo(90), EditedAt: minutesAgo(80), Via: "Feeds & Co", ViaURL: "https://example.org/feed", Place: "Old <harbour>",
 			},
 			Likes: rivers.LikesFold{Total: 6, IDs: []int64{finn, eve, kirill, dee, anna, bob}},
 			Comments: rivers.CommentsFold{Total: 5, Folded: []int64{bob, eve}, Shown: []rivers.Comment{

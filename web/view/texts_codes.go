@@ -56,6 +56,14 @@ var codeTexts = map[string]problemText{
 		text{"The file has too many items.", "В файле слишком много записей."},
 		text{"Split it into several sources.", "Разделите его на несколько источников."},
 	},
+	"place_closed": {
+		text{"The author of the source may not post any more where its items go.", "Автору источника больше нельзя писать туда, куда попадают записи."},
+		text{"Ask the administrators of the group, or remove the source and add it to another place.", "Обратитесь к администраторам группы либо удалите источник и добавьте его в другом месте."},
+	},
+	"items_many": {
+		text{"The source would have more items than it may, with those that it has already.", "Вместе с прежними записями источник получил бы их больше, чем можно."},
+		text{"Remove the source and add it again, or split it into several sources.", "Удалите источник и добавьте его снова либо разделите на несколько."},
+	},
 	"too_deep": {
 		text{"Elements are nested too deep.", "Элементы вложены слишком глубоко."},
 		text{"Escape the HTML inside of items.", "Экранируйте HTML внутри записей."},
@@ -176,6 +184,14 @@ var codeTexts = map[string]problemText{
 		text{"The value of a field has the wrong form.", "Значение поля записано не так."},
 		text{"Compare it with the example on the help page.", "Сверьте его с примером в справке."},
 	},
+	"to_forbidden": {
+		text{"Nothing may be posted to the group that a category of the item leads to. The item went where the others of the source go.", "В группу, куда ведёт рубрика записи, писать нельзя. Запись попала туда же, куда остальные из этого источника."},
+		text{"Change the rule, or ask the administrators of the group.", "Измените правило или обратитесь к администраторам группы."},
+	},
+	"elsewhere": {
+		text{"Another source of the same owner has an item with this address. Both were posted.", "Запись с этим адресом есть и в другом вашем источнике. Опубликованы обе."},
+		text{"Remove one of the sources, or let a rule of one leave such items out.", "Удалите один из источников или исключите такие записи правилом."},
+	},
 	"problem_many": {
 		text{"The item has more problems than are listed.", "У записи больше ошибок, чем перечислено."},
 		text{"Correct the first ones.", "Исправьте первые."},
@@ -292,7 +308,7 @@ func CallText(l *Locale, code string) string {
 
 // callTexts are the texts of refusals, which the help page lists too.
 var callTexts = texts{
-	"token_wrong":     {"There is no source with this address and this token.", "Источника с таким адресом и токеном нет."},
+	"token_wrong":     {"There is no source with this address and this token.", "Источника с таким адресом и ключом нет."},
 	"load_unknown":    {"The source has no load of this number.", "Загрузки с таким номером у источника нет."},
 	"source_other":    {"The items of this source come in another way.", "Записи этого источника приходят другим способом."},
 	"source_paused":   {"The source is paused. Its owner can resume it.", "Источник на паузе. Снять её может владелец."},
@@ -300,6 +316,7 @@ var callTexts = texts{
 	"batch_used":      {"A batch of this number came before, with another body.", "Пакет с этим номером уже приходил, с другим содержимым."},
 	"batch_number":    {"Batches are numbered from 1.", "Пакеты нумеруются с 1."},
 	"batch_large":     {"A batch has 500 items at most.", "В пакете не больше 500 записей."},
+	"items_many":      {"The source would have more items than it may.", "У источника стало бы больше записей, чем можно."},
 	"batches_missing": {"Batches are missing: see the numbers in \"missing\", 20 at most. Send them, and finish again.", "Пришли не все пакеты: номера указаны в «missing», не больше 20. Отправьте их и завершите загрузку снова."},
 	"batches_more":    {"More batches came than that.", "Пакетов пришло больше."},
 	"body_large":      {"The body is too large: a batch has 4 MiB at most.", "Тело запроса слишком велико: в пакете не больше 4 МиБ."},

@@ -12,6 +12,7 @@ var entryTexts = texts{
 	"entry.eyes":          {"only you", "только вы"},
 	"entry.more":          {"Read more", "Читать дальше"},
 	"entry.edited":        {"edited", "изменено"},
+	"entry.place":         {"Place:", "Место:"},
 	"entry.via":           {"via {source}", "через {source}"},
 	"entry.like":          {"Like", "Нравится"},
 	"entry.unlike":        {"Unlike", "Убрать лайк"},

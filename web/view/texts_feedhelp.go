@@ -62,8 +62,8 @@ var feedHelpTexts = texts{
 
 	"feedhelp.api": {"Pushing", "Отправка"},
 	"feedhelp.token": {
-		"Add a source that is pushed to, and make a token on its page: it is shown once. The token is all that a program needs; keep it secret. In the examples SOURCE is the source’s code, the last part of the address of its page.",
-		"Добавьте источник с отправкой и создайте токен на его странице: он показывается один раз. Больше программе ничего не нужно; храните токен в секрете. В примерах SOURCE — код источника, последняя часть адреса его страницы.",
+		"Add a source for a program, and make a token on its page: it is shown once. The token is all that a program needs; keep it secret. In the examples SOURCE is the source’s code, the last part of the address of its page.",
+		"Добавьте источник, в который пишет программа, и создайте ключ на его странице: он показывается один раз. Больше программе ничего не нужно; храните ключ в секрете. В примерах SOURCE — код источника, последняя часть адреса его страницы.",
 	},
 	"feedhelp.api.begin": {
 		"1. Begin a load. One that was begun before and not finished is cancelled.",

@@ -1,0 +1,170 @@
+package sources
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/sources/formats"
+)
+
+// sameDate is how far the dates of an item may be apart that comes again under another id.
+const sameDate = time.Hour
+
+// addressOf is the hash under which the URL of an item is looked for, nil if it has none.
+func addressOf(url string) *int64 {
+	if url == "" {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(url))
+	hash := int64(binary.BigEndian.Uint64(sum[:8]))
+	return &hash
+}
+
+// findRenamed finds those of the new items that are there under another id: a feed whose program is
+// another one gives all its items other ids, and they must not all be posted again. Such an item has
+// the URL of exactly one that the source has, that one is absent from the file, and the URL is no other
+// item's. As some feeds give all their items the same URL, the date must be the same as well, or
+// without a date the first line.
+//
+// This is for windows, and for files of one batch, which windows are: only then it is known what is
+// absent.
+func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
+	if b.source.Mode != Append || b.load.Lines == nil || *b.load.Lines != int64(len(lines)) {
+		return nil
+	}
+	asked := map[int64][]entry{}
+	for _, it := range b.fresh {
+		if at := addressOf(it.URL); at != nil {
+			if _, known := b.stored[it.ID]; !known {
+				asked[*at] = append(asked[*at], it)
+			}
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	var addresses []int64
+	for at := range asked {
+		addresses = append(addresses, at)
+	}
+	type there struct {
+		Address   int64
+		ID        int64
+		Key       string
+		PostID    int64
+		CreatedAt time.Time
+		Title     string
+	}
+	const query = `
+		SELECT n.address, i.id, i.external_id AS key, coalesce(i.post_id, 0) AS post_id, coalesce(p.created_at, 'epoch') AS created_at,
+			coalesce(split_part(p.body, E'\n', 1), '') AS title
+		FROM unnest(@addresses::bigint[]) AS n (address)
+		CROSS JOIN LATERAL (SELECT * FROM source_items i WHERE i.source_id = @source AND i.address = n.address LIMIT 2) i
+		LEFT JOIN posts p ON p.id = i.post_id`
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"source": b.source.ID, "addresses": addresses})
+	if err != nil {
+		return fmt.Errorf("find items of other ids: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[there])
+	if err != nil {
+		return fmt.Errorf("find items of other ids: %w", err)
+	}
+	found := map[int64][]there{}
+	for _, t := range list {
+		found[t.Address] = append(found[t.Address], t)
+	}
+	present := map[string]bool{}
+	for _, l := range lines {
+		present[l.ID] = true
+	}
+	b.renamed = map[int64]string{}
+	b.fresh = slices.DeleteFunc(b.fresh, func(it entry) bool {
+		at := addressOf(it.URL)
+		if at == nil || len(asked[*at]) != 1 || len(found[*at]) != 1 {
+			return false
+		}
+		t := found[*at][0]
+		if t.PostID == 0 || present[t.Key] {
+			return false
+		}
+		title, _, _ := strings.Cut(strings.TrimSpace(b.writer.body(it.Item)), "\n")
+		if it.At.IsZero() && t.Title != title || !it.At.IsZero() && it.At.Sub(t.CreatedAt).Abs() > sameDate {
+			return false
+		}
+		b.renamed[t.ID] = it.ID
+		b.stored[it.ID] = storedItem{ID: t.ID, PostID: t.PostID}
+		b.met = append(b.met, t.ID)
+		b.edits = append(b.edits, it)
+		return true
+	})
+	return nil
+}
+
+// rename gives the rows of renamed items their ids.
+func (b *batch) rename(ctx context.Context) error {
+	if len(b.renamed) == 0 {
+		return nil
+	}
+	var rows []int64
+	var ids []string
+	for row, id := range b.renamed {
+		rows, ids = append(rows, row), append(ids, id)
+	}
+	const query = `
+		UPDATE source_items i SET external_id = n.id FROM unnest(@rows::bigint[], @ids::text[]) AS n (item, id)
+		WHERE i.id = n.item AND i.source_id = @source`
+	_, err := b.tx.Exec(ctx, query, pgx.StrictNamedArgs{"source": b.source.ID, "rows": rows, "ids": ids})
+	if err != nil {
+		return fmt.Errorf("rename items: %w", err)
+	}
+	return nil
+}
+
+// findElsewhere warns of new items whose address another source of the owner has (F27). Both are
+// posted: they may be about different things, and each source deletes only its own.
+func (b *batch) findElsewhere(ctx context.Context) error {
+	var addresses []int64
+	for _, it := range b.fresh {
+		if at := addressOf(it.URL); at != nil && !slices.Contains(addresses, *at) {
+			addresses = append(addresses, *at)
+		}
+	}
+	if len(addresses) == 0 {
+		return nil
+	}
+	// Each address is looked up once in each other source. Most owners have few.
+	const query = `
+		SELECT n.address, min(s.title)
+		FROM sources s
+		CROSS JOIN unnest(@addresses::bigint[]) AS n (address)
+		CROSS JOIN LATERAL (SELECT FROM source_items i WHERE i.source_id = s.id AND i.address = n.address AND i.post_id IS NOT NULL LIMIT 1) i
+		WHERE s.owner_id = @owner AND s.id <> @source
+		GROUP BY n.address`
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"owner": b.source.OwnerID, "source": b.source.ID, "addresses": addresses})
+	if err != nil {
+		return fmt.Errorf("find items of other sources: %w", err)
+	}
+	found := map[int64]string{}
+	var address int64
+	var title string
+	_, err = pgx.ForEachRow(rows, []any{&address, &title}, func() error {
+		found[address] = title
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("find items of other sources: %w", err)
+	}
+	for _, it := range b.fresh {
+		if at := addressOf(it.URL); at != nil && found[*at] != "" {
+			b.warn(it, formats.Problem{Code: formats.Elsewhere, Level: formats.LevelWarning, Field: "url", Value: found[*at]})
+		}
+	}
+	return nil
+}
