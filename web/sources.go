@@ -273,7 +273,7 @@ func (s sourcePages) source(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	if r.wantsFragment() {
-		return s.html(w, r, http.StatusOK, view.SourceLive(v))
+		return s.html(w, r, http.StatusOK, view.SourceParts(v))
 	}
 	for _, note := range []view.SourceNote{view.NoteSaved, view.NoteMoved, view.NoteStale} {
 		if r.URL.Query().Has(string(note)) {
@@ -430,8 +430,13 @@ func (s sourcePages) token(w http.ResponseWriter, r *request, found sources.Sour
 
 // sourceAgain shows a source with the error of one of its forms.
 func (s sourcePages) sourceAgain(w http.ResponseWriter, r *request, found sources.Source, err error) error {
-	if bad, ok := errors.AsType[*timelines.InvalidError](err); ok && bad.Code == "rules_invalid" {
-		err = ruleError(bad.Value)
+	if bad, ok := errors.AsType[*timelines.InvalidError](err); ok && bad.Field == "rules" {
+		switch bad.Code {
+		case "rules_invalid":
+			err = ruleError(bad.Value)
+		case "to_unknown":
+			err = &timelines.InvalidError{Field: "rules.groups", Code: bad.Code, Value: bad.Value}
+		}
 	}
 	is, err := s.formError(r, err)
 	if err != nil {
@@ -459,6 +464,8 @@ func ruleError(field string) error {
 		is.Code = "rules_text"
 	case "tags":
 		is.Code = "rules_tags"
+	case "groups":
+		is.Code = "rules_groups"
 	}
 	return &is
 }
@@ -467,7 +474,7 @@ func ruleError(field string) error {
 func rulesForm(r *request) view.SourceRules {
 	f := r.PostForm
 	return view.SourceRules{
-		Title: f.Get("title"), Form: f.Get("form"), Text: f.Get("text"), Tags: f.Get("tags"), Only: f.Get("only"), Without: f.Get("without"),
+		Title: f.Get("title"), Form: f.Get("form"), Text: f.Get("text"), Tags: f.Get("tags"), Groups: f.Get("groups"), Only: f.Get("only"), Without: f.Get("without"),
 		Gone: f.Get("gone"), MostGone: f.Get("most_gone"), AllTags: f.Has("all_tags"), WaitPictures: f.Has("wait_pictures"),
 	}
 }
@@ -486,6 +493,18 @@ func settingsOf(r *request, found sources.Source) (sources.Settings, error) {
 		}
 		set.Rules.Tags = append(set.Rules.Tags, sources.TagRule{
 			Category: strings.TrimSpace(category), Tag: strings.TrimPrefix(strings.TrimSpace(tag), "#"),
+		})
+	}
+	if r.PostForm.Has("groups") {
+		set.Rules.Groups = nil
+	}
+	for _, line := range linesOf(form.Groups) {
+		category, group, ok := strings.Cut(line, "=")
+		if !ok {
+			return set, ruleError("groups")
+		}
+		set.Rules.Groups = append(set.Rules.Groups, sources.GroupRule{
+			Category: strings.TrimSpace(category), Group: strings.TrimPrefix(strings.TrimSpace(group), "@"),
 		})
 	}
 	if r.PostForm.Has("gone") {

@@ -170,7 +170,7 @@ func TestSourceOfALink(t *testing.T) {
 
 	// A piece of the page, as river.js asks for it.
 	ann.Header.Set("X-River-Page", "1")
-	ann.Get(at).Wants(200).Has(`id="source-now"`, `id="source-acts"`, `id="source-loads"`).Lacks("<html", "<details")
+	ann.Get(at).Wants(200).Has(`id="source-title"`, `id="source-now"`, `id="source-acts"`, `id="source-loads"`).Lacks("<html", "<details")
 	ann.Get("/settings/sources").Wants(200).Has(`id="sources"`).Lacks("<html", "<form")
 	ann.Get(at + "/loads/1").Wants(200).Has(`id="load-now"`).Lacks("<html")
 	ann.Header.Del("X-River-Page")
@@ -204,13 +204,16 @@ func TestSourceOfALink(t *testing.T) {
 	}
 
 	// Its rules, and what is wrong with them.
-	sent := []string{"title", "Renamed", "form", "{author}: {title}", "text", "whole", "all_tags", "1", "tags", "Boats = #sailing\nAds =", "only", "a\r\n\r\n b c "}
+	ann.Post("/groups", "name", "sailing", "title", "Sailing", "access", "public").Wants(303)
+	sent := []string{"groups", "Regatta = @sailing", "title", "Renamed", "form", "{author}: {title}", "text", "whole", "all_tags", "1", "tags", "Boats = #sailing\nAds =", "only", "a\r\n\r\n b c "}
 	ann.Post(at+"/change", sent...).LeadsTo(at + "?saved")
-	ann.Get(at+"?saved").Wants(200).Has("Saved", "Renamed", "{author}: {title}", "Boats = #sailing\nAds =", ">a\nb c<", `value="whole" checked`, `name="all_tags" value="1" checked`)
+	ann.Get(at+"?saved").Wants(200).Has("Saved", "Renamed", "{author}: {title}", "Boats = #sailing\nAds =", "Regatta = sailing", `href="/settings/tags"`, ">a\nb c<", `value="whole" checked`, `name="all_tags" value="1" checked`)
 	for text, form := range map[string][]string{
 		"Fill this in":             {"title", " "},
 		"Use {title} in it":        {"title", "T", "form", "without"},
 		"like this: Boats":         {"title", "T", "text", "none", "tags", "no sign"},
+		"at most 10 groups":        {"title", "T", "groups", "no sign"},
+		"called “nobody”":          {"title", "T", "groups", "Boats = nobody"},
 		"Choose how much":          {"title", "T", "text", "some"},
 		"At most 100 lines of":     {"title", "T", "only", strings.Repeat("x", 101)},
 		"Choose one of these, and": {"title", "T", "gone", "burn"},

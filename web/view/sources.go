@@ -366,8 +366,8 @@ const (
 
 // SourceRules are the settings of a source as their form has them.
 type SourceRules struct {
-	Title, Form, Text, Tags, Only, Without, Gone, MostGone string
-	AllTags, WaitPictures                                  bool
+	Title, Form, Text, Tags, Groups, Only, Without, Gone, MostGone string
+	AllTags, WaitPictures                                          bool
 }
 
 // RulesOf are the settings of a source for the form.
@@ -386,6 +386,11 @@ func RulesOf(s sources.Source) SourceRules {
 		tags = append(tags, t.Category+" ="+tag)
 	}
 	r.Tags = strings.Join(tags, "\n")
+	var groups []string
+	for _, g := range s.Settings.Rules.Groups {
+		groups = append(groups, g.Category+" = "+g.Group)
+	}
+	r.Groups = strings.Join(groups, "\n")
 	if r.Text == "" {
 		r.Text = sources.TextBeginning
 	}

@@ -130,6 +130,8 @@ var sourcesTexts = texts{
 	"source.tags.all":       {"Make a #tag of each category", "Превращать каждую категорию в #метку"},
 	"source.tags":           {"Tags of categories", "Метки для категорий"},
 	"source.tags.hint":      {"One a line, like this: Boats = #sailing. Nothing after = means no tag.", "По одной в строке: Лодки = #парус. Если после = ничего нет, метки не будет."},
+	"source.groups":         {"Groups for categories", "Группы для категорий"},
+	"source.groups.hint":    {"One a line, like this: Boats = sailing-club. Items of that category go to the group instead of your page.", "По одной в строке: Лодки = sailing-club. Записи этой категории попадут в группу, а не на вашу страницу."},
 	"source.only":           {"Only with these words", "Только с такими словами"},
 	"source.without":        {"Not with these words", "Без таких слов"},
 	"source.words.hint":     {"One word or phrase a line, as they stand in titles, texts or categories.", "По слову или фразе в строке: в заголовке, тексте или категориях."},
@@ -232,5 +234,6 @@ var sourcesTexts = texts{
 	"invalid.rules_title":      {"Use {title} in it, and at most 100 characters.", "В строке нужно {title}, всего до 100 символов."},
 	"invalid.rules_text":       {"Choose how much of the text is shown.", "Выберите, сколько текста показывать."},
 	"invalid.rules_tags":       {"One a line, like this: Boats = #sailing. At most 100 lines.", "По одной в строке: Лодки = #парус. Не больше 100 строк."},
+	"invalid.rules_groups":     {"One a line, like this: Boats = sailing-club. A line for each category, and at most 10 groups.", "По одной в строке: Лодки = sailing-club. Не больше 100 строк и 10 групп."},
 	"invalid.rules_words":      {"At most 100 lines of at most 100 characters.", "Не больше 100 строк по 100 символов."},
 }
