@@ -31,5 +31,5 @@ func (s feedHelp) routes(mux *http.ServeMux) {
 }
 
 func (s feedHelp) show(w http.ResponseWriter, r *request) error {
-	return s.html(w, r, http.StatusOK, view.FeedHelpPage(&view.FeedHelp{Base: s.simple(r), Site: strings.TrimSuffix(s.url.String(), "/")}))
+	return s.html(w, r, http.StatusOK, view.FeedHelpPage(&view.FeedHelp{Base: s.simple(r), Site: strings.TrimSuffix(s.url.String(), "/"), Limits: s.sources.Limits()}))
 }

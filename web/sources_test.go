@@ -212,7 +212,7 @@ func TestSourceOfALink(t *testing.T) {
 		"Fill this in":             {"title", " "},
 		"Use {title} in it":        {"title", "T", "form", "without"},
 		"like this: Boats":         {"title", "T", "text", "none", "tags", "no sign"},
-		"at most 10 groups":        {"title", "T", "groups", "no sign"},
+		"100 lines and 10 groups":  {"title", "T", "groups", "no sign"},
 		"called “nobody”":          {"title", "T", "groups", "Boats = nobody"},
 		"Choose how much":          {"title", "T", "text", "some"},
 		"At most 100 lines of":     {"title", "T", "only", strings.Repeat("x", 101)},

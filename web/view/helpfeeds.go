@@ -17,6 +17,13 @@ type FeedHelp struct {
 	*Base
 	// Site is the site's address, for the examples.
 	Site string
+	// Limits are those of the site.
+	Limits sources.Limits
+}
+
+func (v *FeedHelp) limits() string {
+	n := v.Locale.Number
+	return v.Locale.T("feedhelp.limits", "mb", n(int(v.Limits.FileBytes/1_000_000)), "items", n(v.Limits.Items), "minutes", n(int(v.Limits.Soonest.Minutes())))
 }
 
 // PushStep is an example of a request to the push API.

@@ -36,8 +36,8 @@ var feedHelpTexts = texts{
 		"RSS всех версий, RDF, Atom, JSON Feed и три формата этого сайта: XML, CSV и NDJSON. Формат определяется по самому файлу. Файл может быть сжат gzip и быть в любой указанной в нём кодировке; лучше всего UTF-8.",
 	},
 	"feedhelp.limits": {
-		"A file has 1 GiB at most, 2 GiB once it is unpacked, and 1,000,000 items of 1 MiB each.",
-		"В файле не больше 1 ГиБ, в распакованном виде 2 ГиБ, и не больше 1 000 000 записей до 1 МиБ каждая.",
+		"A file has at most {mb} MB (once it is unpacked, 2 GiB) and {items} items of 1 MiB each. A feed is fetched every {minutes} minutes at most.",
+		"В файле не больше {mb} МБ (в распакованном виде 2 ГиБ) и не больше {items} записей до 1 МиБ каждая. Лента скачивается не чаще, чем раз в {minutes} мин.",
 	},
 	"feedhelp.fields": {
 		"The fields of XML, CSV and NDJSON are the same. Only id is required, and one of title, text, html, url, pictures and files.",
