@@ -42,7 +42,8 @@ max: without waiting). If there is no GROUP, NAME, or else the archive's first
 author, creates it, and speaks for the archive's groups. After an interruption
 the same command continues: nothing is said twice into one group. It may run while the site is served.`},
 		{name: "source", usage: "add|list|fetch|remove", summary: "feeds from elsewhere that flow into somebody's feed or a group", run: runSource, detail: `
-	source add -to NAME [-title TITLE] [-mode append|sync] [--dry-run] URL|FILE|FEEDS.opml
+	source add -to NAME [-title TITLE] [-mode append|sync] [-origin PARTNER] [--dry-run] URL|FILE|FEEDS.opml
+	source add -to NAME -push [-title TITLE] [-mode append|sync] [-origin PARTNER]
 	source list [NAME]
 	source fetch [--dry-run] CODE [FILE]
 	source remove -posts delete|discussed|keep CODE
@@ -53,8 +54,10 @@ says what came: "load 1: 12 new, 3 changed, 1 went". With --dry-run it changes
 nothing: "12 new, 3 changed, 1 would go". The address of a page is enough if the
 page names its feed. The feeds of an OPML file are added only; the site fetches
 them while it is served. A source of files is loaded anew with "source fetch
-CODE FILE". Flags may also follow the arguments. Loads that were interrupted go
-on while the site is served.`},
+CODE FILE". With -push a program sends the items (see /help/feeds), and its token
+is printed. With -origin a PARTNER's service makes the feed, and tells its people
+itself what is wrong with items: the pages of the site do not. Flags may also
+follow the arguments. Loads that were interrupted go on while the site is served.`},
 		{name: "check", summary: "compare every live river with one rebuilt from nothing", run: runCheck, detail: `
 It prints each difference and "rivers N entries M differences D", and fails if
 there is any. While changes are under way a river may be behind for a moment.`},

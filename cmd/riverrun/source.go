@@ -44,7 +44,11 @@ func runSource(ctx context.Context, e *env, args []string) error {
 	return usagef("source: there is no %q; say add, list, fetch or remove", verb)
 }
 
-const dryRun = "dry-run"
+// Flags without a value.
+const (
+	dryRun = "dry-run"
+	pushed = "push"
+)
 
 // flagsFirst puts flags that follow the arguments before them, where they are understood.
 func flagsFirst(args []string) []string {
@@ -54,7 +58,7 @@ func flagsFirst(args []string) []string {
 		switch {
 		case args[i] == "--":
 			return slices.Concat(flags, rest, args[i+1:])
-		case name != args[i] && (name == dryRun || strings.Contains(name, "=")):
+		case name != args[i] && (name == dryRun || name == pushed || strings.Contains(name, "=")):
 			flags = append(flags, args[i])
 		case name == args[i] || name == "" || i+1 == len(args):
 			rest = append(rest, args[i])
@@ -100,16 +104,21 @@ func withHosting(ctx context.Context, e *env, c *config, do func(context.Context
 func sourceAdd(ctx context.Context, e *env, args []string) error {
 	var add sources.New
 	var to, mode string
-	dry := false
+	dry, push := false, false
 	c, rest, err := e.parse(args, func(fs *flag.FlagSet) {
 		fs.StringVar(&to, "to", "", "the person or the group whose source it is; NAME/PAGE for a page of a person")
 		fs.StringVar(&add.Title, "title", "", "shown with each post; default: the feed's own")
 		fs.StringVar(&mode, "mode", "", "append or sync; default: as usual for the format")
+		fs.StringVar(&add.Origin, "origin", "", "the partner that the source is from, and that shows errors of items to its people itself: pages here do not")
+		fs.BoolVar(&push, pushed, false, "a program pushes the items: print the token that it needs")
 		fs.BoolVar(&dry, dryRun, false, "only say what it would bring")
 	})
 	switch {
 	case err != nil:
 		return err
+	case push && (len(rest) > 0 || dry):
+		return usagef("%s: with -push there is nothing to fetch", e.name)
+	case push:
 	case len(rest) == 0:
 		return usagef("%s: say what: URL, FILE or feeds.opml", e.name)
 	case len(rest) > 1:
@@ -121,6 +130,9 @@ func sourceAdd(ctx context.Context, e *env, args []string) error {
 	}
 	add.Mode = sources.Mode(mode)
 	add.Owner, add.Slug, _ = strings.Cut(to, "/")
+	if push {
+		return withHosting(ctx, e, c, func(ctx context.Context, h *hosting) error { return h.addPush(ctx, add) })
+	}
 	what := rest[0]
 	link := strings.HasPrefix(what, "http://") || strings.HasPrefix(what, "https://")
 	if !link {
@@ -157,6 +169,25 @@ func (h *hosting) add(ctx context.Context, add sources.New, dry bool) error {
 	}
 	fmt.Fprintf(h.stdout, "added %s\n", s.Code)
 	return h.fetch(ctx, s)
+}
+
+// addPush adds a source whose program has the token that is printed.
+func (h *hosting) addPush(ctx context.Context, add sources.New) error {
+	actor, err := h.sources.ActsFor(ctx, add.Owner)
+	if err != nil {
+		return explainSource(add.Owner, err)
+	}
+	add.Way = sources.Push
+	s, err := h.sources.Add(ctx, actor, add)
+	if err != nil {
+		return explainSource(add.Owner, err)
+	}
+	token, err := h.sources.Token(ctx, actor, s.Code)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(h.stdout, "added %s\ntoken %s\n", s.Code, token)
+	return nil
 }
 
 // look says what an address would bring.
@@ -197,38 +228,44 @@ func (h *hosting) addAll(ctx context.Context, add sources.New, name string, dry 
 	if err != nil {
 		return explainSource(add.Owner, err)
 	}
+	if dry {
+		return h.lookAtAll(ctx, list)
+	}
+	became, err := h.sources.AddMany(ctx, actor, add.Owner, add.Slug, list)
+	if err != nil {
+		return explainSource(add.Owner, err)
+	}
+	added := 0
+	for _, one := range became {
+		if one.As == sources.Added {
+			added++
+		}
+		fmt.Fprintf(h.stdout, "%s %s\n", becameText[one.As], one.URL)
+	}
+	fmt.Fprintf(h.stdout, "added %d of %d feeds; the site fetches them while it is served\n", added, len(became))
+	return nil
+}
+
+var becameText = map[sources.AddedAs]string{
+	sources.Added: "added", sources.There: "is there already:", sources.Invalid: "no address of a feed:", sources.TooMany: "too many sources:",
+}
+
+// lookAtAll says what many addresses would bring.
+func (h *hosting) lookAtAll(ctx context.Context, list []formats.Outline) error {
 	failed := 0
-	add.Way = sources.Link
 	for _, o := range list {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		one := add
-		one.URL, one.Title = o.URL, cutTitle(o.Title)
-		if dry {
-			fmt.Fprintf(h.stdout, "%s: ", o.URL)
-			err = h.look(ctx, o.URL)
-			if err != nil {
-				fmt.Fprintln(h.stdout, "fails")
-			}
-		} else {
-			var s sources.Source
-			if s, err = h.sources.Add(ctx, actor, one); err == nil {
-				fmt.Fprintf(h.stdout, "added %s %s\n", s.Code, o.URL)
-			} else {
-				err = fmt.Errorf("%s: %w", o.URL, explainSource(add.Owner, err))
-			}
-		}
-		if err != nil {
+		fmt.Fprintf(h.stdout, "%s: ", o.URL)
+		if err := h.look(ctx, o.URL); err != nil {
 			failed++
+			fmt.Fprintln(h.stdout, "fails")
 			fmt.Fprintf(h.stderr, "%s: %v\n", h.name, err)
 		}
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d of %d feeds failed: see above", failed, len(list))
-	}
-	if !dry {
-		fmt.Fprintf(h.stdout, "added %d sources; the site fetches them while it is served\n", len(list))
 	}
 	return nil
 }
