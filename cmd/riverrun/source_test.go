@@ -233,12 +233,12 @@ func TestSourceCommandBesideTheServer(t *testing.T) {
 func TestSourceUsage(t *testing.T) {
 	vars := map[string]string{"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "RIVERRUN_DATA": t.TempDir()}
 	for line, want := range map[string]string{
-		"source":                               "say add, list, fetch or remove",
-		"source steal":                         `there is no "steal"`,
-		"source add":                           "say what",
-		"source add https://a.example":         "-to NAME",
-		"source add -to a -push feed.csv":      "with -push",
-		"source add https://a.example x -to a": `"x" is one too many`,
+		"source":                                            "say add, list, fetch or remove",
+		"source steal":                                      `there is no "steal"`,
+		"source add":                                        "say what",
+		"source add https://a.example":                      "-to NAME",
+		"source add -to a -push feed.csv":                   "with -push",
+		"source add https://a.example x -to a":              `"x" is one too many`,
 		"source add https://a.example -to a -mode x":        "want append or sync",
 		"source add https://a.example -to":                  `"-to" is one too many`,
 		"source list a b":                                   `"b" is one too many`,
