@@ -278,7 +278,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 		Queues: map[string]riverqueue.QueueConfig{
 			queueNow:     {MaxWorkers: cfg.NowWorkers},
 			queueRebuild: {MaxWorkers: cfg.RebuildWorkers},
-			queueBatches: {MaxWorkers: 1, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(5*cfg.PollInterval, cfg.LaterCooldown)},
+			queueBatches: {MaxWorkers: 1, FetchCooldown: cfg.FetchCooldown, FetchPollInterval: max(5*cfg.PollInterval, cfg.LaterCooldown)},
 			queueLater: {
 				MaxWorkers:        cfg.LaterWorkers,
 				FetchCooldown:     cfg.LaterCooldown,
