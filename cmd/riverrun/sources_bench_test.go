@@ -57,8 +57,8 @@ func BenchmarkSource(b *testing.B) {
 			b.ReportMetric(float64(n)/time.Since(began).Seconds(), load+"-items/s")
 			b.ReportMetric(milliseconds(took, 50), load+"-like-ms/p50")
 			b.ReportMetric(milliseconds(took, 99), load+"-like-ms/p99")
+			b.ReportMetric(float64(s.memory()-before)/1e6, load+"-MB-more")
 		}
-		b.ReportMetric(float64(s.memory()-before)/1e6, "MB-more")
 		took := s.pushes(min(200, n/100))
 		b.ReportMetric(milliseconds(took, 50), "push-ms/p50")
 		b.ReportMetric(milliseconds(took, 95), "push-ms/p95")

@@ -89,6 +89,11 @@ func town(t *testing.T) (s *webtest.Site, members, visitors []string) {
 	v.PostFiles("/p/"+code+"/comments", []webtest.Upload{lake}, "body", "")
 	drawn := anna.Post("To be changed").Code
 	v.PostFiles("/p/"+drawn+"/edit", []webtest.Upload{lake}, "body", "A drawing", "files", "1")
+	list := webtest.Upload{Field: "file", Name: "boats.csv", Content: []byte("id,title,date\n1,A boat,2026-10-01\n2,Another,some day\n1,The first again,\n")}
+	boats := v.PostFiles("/settings/sources", []webtest.Upload{list}, "way", "file").Header.Get("Location")
+	v.PostFiles("/ferry/sources", []webtest.Upload{list}, "way", "file")
+	s.LoadSources()
+	waiting := v.Post("/settings/sources", "way", "link", "url", "https://blog.example/feed").Header.Get("Location")
 	s.FollowUp()
 	members = []string{
 		"/p/" + drawn + "/edit",
@@ -96,7 +101,7 @@ func town(t *testing.T) (s *webtest.Site, members, visitors []string) {
 		"/search", "/search?q=ferry", "/tag/ferry", "/anna", "/bob", "/bob/likes", "/carl", "/closed-club", "/ferry", "/ferry/members", "/ferry/manage",
 		"/p/" + code, "/p/" + code + "/comments/" + strconv.FormatInt(said.CommentID, 10) + "/edit", "/posts/new", "/drafts", "/drafts/edit?place=%2Fp%2F" + code,
 		"/p/" + edited + "/history", "/groups", "/people", "/lists", "/lists/close-friends", "/lists/close-friends/edit",
-		"/settings", "/settings/pages", "/settings/tags", "/ferry/tags", "/settings/hidden", "/help/keys", "/help/feeds", "/nobody-here",
+		"/settings", "/settings/pages", "/settings/tags", "/ferry/tags", "/settings/hidden", "/settings/sources", "/ferry/sources", boats, boats + "/loads/1", waiting, "/help/keys", "/help/feeds", "/nobody-here",
 		"/welcome/you", "/welcome/people", "/welcome/post",
 	}
 	visitors = []string{

@@ -23,6 +23,7 @@ import (
 
 	"riverrun/jobs"
 	"riverrun/jobs/fetch"
+	loads "riverrun/jobs/sources"
 	"riverrun/jobs/uploads"
 	"riverrun/migrations/testdb"
 	"riverrun/rivers"
@@ -435,6 +436,29 @@ func (s *Site) MakePictures() {
 	maker := uploads.Maker{Files: s.Store.Files, Blobs: s.Blobs, Act: s.Tiers.Act, Log: slog.New(slog.DiscardHandler)}
 	for _, id := range waiting {
 		if err := maker.Make(ctx, id); err != nil {
+			s.T.Fatal(err)
+		}
+	}
+}
+
+// LoadSources works the loads of all sources, as their jobs do.
+func (s *Site) LoadSources() {
+	s.T.Helper()
+	ctx := s.T.Context()
+	rows, err := s.DB.Primary.Query(ctx, `SELECT id FROM sources ORDER BY id`)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	run := loads.Runner{
+		Sources: sources.Open(s.Store), Blobs: s.Blobs, Act: s.Tiers.Act, Log: slog.New(slog.DiscardHandler),
+		Yield: func(context.Context) error { return nil },
+	}
+	for _, id := range ids {
+		if err := run.Run(ctx, id); err != nil {
 			s.T.Fatal(err)
 		}
 	}
