@@ -112,23 +112,43 @@ func (p *pairs) add(post, other int64) {
 // and by the owners of touched timelines of likes and faves. All rivers of such an owner
 // show whether the owner likes or keeps the post.
 func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byTimeline, byViewer pairs, err error) {
-	var ids []int64
-	for _, t := range touched {
-		ids = append(ids, t.Timelines...)
-	}
-	gates, err := s.access.Levels(ctx, ids)
+	found, err := s.touchedTimelines(ctx, touched)
 	if err != nil {
 		return byTimeline, byViewer, err
 	}
 	for _, t := range touched {
 		for _, id := range t.Timelines {
 			byTimeline.add(t.PostID, id)
-			if tl, ok := gates.Timeline(id); ok && (tl.Kind == kinds.Likes || tl.Kind == kinds.Faves) {
+			if tl, ok := found[id]; ok && (tl.Kind == kinds.Likes || tl.Kind == kinds.Faves) {
 				byViewer.add(t.PostID, tl.TheirID)
 			}
 		}
 	}
 	return byTimeline, byViewer, nil
+}
+
+// fewPosts is how many posts a change may have for the node to remember their timelines, as somebody
+// is likely to look at the posts. Of the batches of a source nobody may ever ask for most.
+const fewPosts = 10
+
+// touchedTimelines returns the timelines that are touched.
+func (s *Store) touchedTimelines(ctx context.Context, touched []timelines.Touched) (map[int64]timelines.Timeline, error) {
+	var ids []int64
+	for _, t := range touched {
+		ids = append(ids, t.Timelines...)
+	}
+	if len(touched) > fewPosts {
+		return s.access.Timelines(ctx, ids)
+	}
+	gates, err := s.access.Levels(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[int64]timelines.Timeline, len(ids))
+	for t := range gates.Timelines() {
+		found[t.ID] = t
+	}
+	return found, nil
 }
 
 // intersect fills in which of the posts' timelines each river is made of. A generation's

@@ -325,16 +325,12 @@ func (s *Store) RaiseNotices(ctx context.Context, touched []timelines.Touched) e
 // Told returns the people whose notifications these changes concern. It costs no statement while
 // the node remembers the timelines.
 func (s *Store) Told(ctx context.Context, touched []timelines.Touched) ([]int64, error) {
-	var ids []int64
-	for _, t := range touched {
-		ids = append(ids, t.Timelines...)
-	}
-	gates, err := s.access.Levels(ctx, ids)
+	found, err := s.touchedTimelines(ctx, touched)
 	if err != nil {
 		return nil, err
 	}
 	var accounts []int64
-	for t := range gates.Timelines() {
+	for _, t := range found {
 		if t.Kind == kinds.Notifications {
 			accounts = append(accounts, t.TheirID)
 		}

@@ -250,6 +250,30 @@ func (c *Cache) Levels(ctx context.Context, ids []int64) (Levels, error) {
 	return Levels{found, levels}, nil
 }
 
+// Timelines returns the timelines of these ids, without their levels, and remembers none of them:
+// writers of many posts ask for more timelines than pages ever need.
+func (c *Cache) Timelines(ctx context.Context, ids []int64) (map[int64]timelines.Timeline, error) {
+	found := make(map[int64]timelines.Timeline, len(ids))
+	var missing []int64
+	c.mu.Lock()
+	for _, id := range ids {
+		if t, ok := c.timelines.kept.Peek(id); ok {
+			found[id] = t
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	c.mu.Unlock()
+	if len(missing) > 0 {
+		read, _, err := c.loadTimelines(ctx, missing)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(found, read)
+	}
+	return found, nil
+}
+
 // Accounts returns the accounts of these ids: no statement when all are cached,
 // else one. Account.Access is not kept current here; ask Levels.
 func (c *Cache) Accounts(ctx context.Context, ids []int64) (map[int64]timelines.Account, error) {
