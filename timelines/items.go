@@ -428,7 +428,7 @@ func (x *ItemsTx) touchTold(ctx context.Context, edited []int64, _ *batch) error
 }
 
 // Delete deletes posts of the author, as Posts.Delete does, and returns the ids of those that it
-// deleted. With discussed false it leaves those that somebody has liked, commented on or saved.
+// deleted. With discussed false it leaves those that somebody has liked, commented on, saved or edited.
 func (x *ItemsTx) Delete(ctx context.Context, ids []int64, discussed bool) ([]int64, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -439,8 +439,8 @@ func (x *ItemsTx) Delete(ctx context.Context, ids []int64, discussed bool) ([]in
 	}
 	if !discussed {
 		const quiet = `
-			SELECT id FROM unnest(@posts::bigint[]) AS p (id)
-			WHERE NOT EXISTS (SELECT FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL)
+			SELECT id FROM unnest(@posts::bigint[]) AS n (id) JOIN posts p USING (id)
+			WHERE p.edited_at IS NULL AND NOT EXISTS (SELECT FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL)
 				AND NOT EXISTS (SELECT FROM likes l WHERE l.post_id = p.id)
 				AND NOT EXISTS (SELECT FROM faves f WHERE f.post_id = p.id)`
 		rows, err := x.tx.Query(ctx, quiet, pgx.StrictNamedArgs{"posts": locked})

@@ -305,7 +305,7 @@ func (s *sourceBench) serve(w http.ResponseWriter, _ *http.Request) {
 		if s.file.Load() == "changed" && i%100 == 0 {
 			fmt.Fprint(out, "changed")
 		}
-		fmt.Fprint(out, first.Add(time.Duration(i) * time.Second).Format(",2006-01-02T15:04:05Z\n"))
+		fmt.Fprint(out, first.Add(time.Duration(i)*time.Second).Format(",2006-01-02T15:04:05Z\n"))
 	}
 	if s.file.Load() == "same" {
 		fmt.Fprintln(out) // another file with the same items

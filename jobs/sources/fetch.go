@@ -120,7 +120,8 @@ func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target 
 	if err != nil {
 		return o, err
 	}
-	if done.Problem == sources.TooOften || done.Problem == sources.ServerFails {
+	// What another host said, to which this one redirects, is not about this one.
+	if (done.Problem == sources.TooOften || done.Problem == sources.ServerFails) && hosts.Of(a.answer.URL) == host {
 		gap = max(gap, min(a.answer.RetryAfter, time.Hour)) // its other feeds wait as well
 	}
 	o.Problem, o.After = done.Problem, done.After

@@ -68,8 +68,21 @@ func (r Runner) next(ctx context.Context, work *sources.Work) error {
 	if err != nil {
 		return err
 	}
-	return r.load(ctx, work, &load)
+	if err = r.load(ctx, work, &load); err == nil || ctx.Err() != nil || errors.Is(err, sources.ErrStale) || errors.Is(err, ErrHeld) {
+		return err
+	}
+	// It is tried again, but not for ever (F15).
+	tries, failed := work.Failed(ctx, &load)
+	if failed == nil && tries >= mostTries {
+		r.Log.ErrorContext(ctx, "a source cannot be loaded", "source", load.SourceID, "load", load.No, "error", err)
+		return work.Fail(ctx, &load, formats.Fatal{Code: formats.NotLoaded})
+	}
+	return errors.Join(err, failed)
 }
+
+// mostTries is how often a load is tried whose failure is this site's: some hours, as jobs are tried
+// later and later.
+const mostTries = 50
 
 // remove removes a source, or returns sources.ErrStale if it is not to go.
 func (r Runner) remove(ctx context.Context, work *sources.Work) error {

@@ -4,6 +4,7 @@ CREATE TABLE sources (
     id             bigint      GENERATED ALWAYS AS IDENTITY CONSTRAINT sources_pkey PRIMARY KEY,
     owner_id       bigint      NOT NULL CONSTRAINT sources_owner_fkey REFERENCES accounts ON DELETE CASCADE,
     added_by       bigint      NOT NULL CONSTRAINT sources_added_by_fkey REFERENCES accounts ON DELETE CASCADE,
+    token_by       bigint      CONSTRAINT sources_token_by_fkey REFERENCES accounts ON DELETE SET NULL,
     version        bigint      NOT NULL DEFAULT 1,
     loads          bigint      NOT NULL DEFAULT 0,
     ttl            bigint      NOT NULL DEFAULT 0,
@@ -49,11 +50,13 @@ COMMENT ON COLUMN sources.mode IS 'append: a sliding window, where an item that 
 COMMENT ON COLUMN sources.slug IS 'the person''s sub-feed that its posts go to; empty: the feed, or the group';
 COMMENT ON COLUMN sources.content IS 'SHA-256 of the last file that was loaded without a problem for this version: the same file needs no load';
 COMMENT ON COLUMN sources.token_hash IS 'SHA-256 of the token that pushes are signed with';
+COMMENT ON COLUMN sources.token_by IS 'who made the token: it ends when they may not manage the source any more';
 COMMENT ON COLUMN sources.origin IS 'the partner that the source is from, as it names itself';
 COMMENT ON COLUMN sources.problem IS 'why it does not load, as a stable code; empty: it does';
 COMMENT ON COLUMN sources.preview IS 'asked: somebody waits for a preview; else why the last one could not be fetched; empty: it could';
 CREATE UNIQUE INDEX sources_url_key ON sources (owner_id, url) WHERE url <> '';
 CREATE INDEX sources_owner_idx ON sources (owner_id, id);
+CREATE INDEX sources_token_by_idx ON sources (token_by) WHERE token_by IS NOT NULL;
 CREATE INDEX sources_added_by_idx ON sources (added_by);
 CREATE INDEX sources_next_idx ON sources (next_at) WHERE status = 'active' AND next_at IS NOT NULL;
 CREATE INDEX sources_removing_idx ON sources (id) WHERE status = 'removing';

@@ -40,7 +40,9 @@ func (w *Work) apply(ctx context.Context, l *Load, lines []*formats.Line, p *pus
 		if err != nil {
 			return a, err
 		}
-		b.pushed = p
+		if b.pushed = p; p != nil && b.source.Status != Active {
+			return a, &timelines.InvalidError{Field: "batch", Code: "source_paused"}
+		}
 		if err := b.find(ctx, lines); err != nil {
 			return a, err
 		}
@@ -250,13 +252,11 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 	if err != nil {
 		return timelines.Change{}, err
 	}
+	b.refuse(x)
 	posts := make([]timelines.ItemPost, len(b.fresh))
 	for i, it := range b.fresh {
 		posts[i] = b.post(it.Item, i)
 		posts[i].To = b.writer.groupOf(it.Item)
-		if group := posts[i].To; group != "" && x.Refused(group) {
-			b.warn(it, formats.Problem{Code: formats.ToForbidden, Level: formats.LevelWarning, Field: "categories", Value: group})
-		}
 	}
 	if err := b.findElsewhere(ctx); err != nil {
 		return timelines.Change{}, err
@@ -325,6 +325,28 @@ func (b *batch) count(lines int) error {
 	return nil
 }
 
+// refuse leaves out new items whose category leads to a group where their author may not post any
+// more. They are for the readers of that group, and go nowhere else. The next load tries again: their
+// hash is that of nothing.
+func (b *batch) refuse(x *timelines.ItemsTx) {
+	b.fresh = slices.DeleteFunc(b.fresh, func(it entry) bool {
+		group := b.writer.groupOf(it.Item)
+		if group == "" || !x.Refused(group) {
+			return false
+		}
+		b.warn(it, formats.Problem{Code: formats.ToForbidden, Level: formats.LevelError, Field: "categories", Value: group})
+		b.pushed.became(it.at, it.ID, ResultRejected, it.Item)
+		b.counts.Skipped++
+		it.hash = [16]byte{}
+		b.misfits = append(b.misfits, it)
+		return true
+	})
+}
+
+// mostLifted is how many posts of one load come to the top of pages. More are no news but a file that
+// was late, and would leave nothing else there.
+const mostLifted = 50
+
 // post is what an item becomes.
 func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
 	p := timelines.ItemPost{Body: b.writer.body(it), Language: languageOf(it), Place: placeOf(it), CreatedAt: it.At}
@@ -333,7 +355,12 @@ func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
 		// Files have their newest items first.
 		p.CreatedAt = b.load.CreatedAt.Add(-time.Duration(b.load.Cursor+int64(i)) * time.Microsecond)
 	}
-	p.Lifts = !first && b.now.Sub(p.CreatedAt) < lateAfter
+	many := b.load.Added+int64(i) >= mostLifted
+	if many && it.At.IsZero() && !first {
+		// They came at some time since the last load.
+		p.CreatedAt = b.source.SucceededAt.Add(-time.Duration(b.load.Cursor+int64(i)) * time.Microsecond)
+	}
+	p.Lifts = !first && !many && b.now.Sub(p.CreatedAt) < lateAfter
 	return p
 }
 

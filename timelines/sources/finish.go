@@ -58,9 +58,10 @@ func (b *batch) findGone(ctx context.Context) (State, error) {
 		), counted AS (
 			UPDATE loads SET gone = (SELECT count(*) FROM gone) WHERE id = @load
 		)
-		SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM source_items WHERE source_id = @source AND NOT kept)`
-	var gone, there int64
-	err := b.tx.QueryRow(ctx, find, pgx.StrictNamedArgs{"load": b.load.ID, "source": b.source.ID, "dry": b.load.Dry}).Scan(&gone, &there)
+		SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM gone JOIN source_items i USING (id) WHERE i.post_id IS NOT NULL),
+			(SELECT count(*) FROM source_items WHERE source_id = @source AND NOT kept AND post_id IS NOT NULL)`
+	var gone, posts, there int64
+	err := b.tx.QueryRow(ctx, find, pgx.StrictNamedArgs{"load": b.load.ID, "source": b.source.ID, "dry": b.load.Dry}).Scan(&gone, &posts, &there)
 	if err != nil {
 		return "", fmt.Errorf("find what is gone: %w", err)
 	}
@@ -68,10 +69,11 @@ func (b *batch) findGone(ctx context.Context) (State, error) {
 	if most == 0 {
 		most = DefaultMostGone
 	}
+	there -= b.load.Added // of those that were there before
 	switch {
 	case gone == 0 || b.load.Dry:
 		return Done, nil
-	case gone > fewGone && gone*100 > there*most:
+	case posts*100 > there*most && (posts > fewGone || posts > 1 && posts == there):
 		return Held, nil
 	}
 	return Sweeping, nil

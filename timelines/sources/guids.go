@@ -30,8 +30,8 @@ func addressOf(url string) *int64 {
 // findRenamed finds those of the new items that are there under another id: a feed whose program is
 // another one gives all its items other ids, and they must not all be posted again. Such an item has
 // the URL of exactly one that the source has, that one is absent from the file, and the URL is no other
-// item's. As some feeds give all their items the same URL, the date must be the same as well, or
-// without a date the first line.
+// item's. As some feeds give all their items the same URL, the first line must be the same as well, and
+// the date if it has one.
 //
 // This is for windows, and for files of one batch, which windows are: only then it is known what is
 // absent.
@@ -95,7 +95,7 @@ func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
 			return false
 		}
 		title, _, _ := strings.Cut(strings.TrimSpace(b.writer.body(it.Item)), "\n")
-		if it.At.IsZero() && t.Title != title || !it.At.IsZero() && it.At.Sub(t.CreatedAt).Abs() > sameDate {
+		if t.Title != "" && t.Title != title || !it.At.IsZero() && it.At.Sub(t.CreatedAt).Abs() > sameDate {
 			return false
 		}
 		b.renamed[t.ID] = it.ID

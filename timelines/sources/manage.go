@@ -343,17 +343,19 @@ func (s *Store) Token(ctx context.Context, actor int64, code string) (string, er
 	}
 	token := base64.RawURLEncoding.EncodeToString(random[:])
 	hash := sha256.Sum256([]byte(token))
-	if _, err := s.update(ctx, actor, code, `token_hash = @hash`, pgx.StrictNamedArgs{"hash": hash[:]}); err != nil {
+	if _, err := s.update(ctx, actor, code, `token_hash = @hash, token_by = @actor`, pgx.StrictNamedArgs{"hash": hash[:]}); err != nil {
 		return "", err
 	}
 	return token, nil
 }
 
-// Pushed returns the source that a token belongs to, or ErrNotFound.
+// Pushed returns the source that a token belongs to, or ErrNotFound. The token ends when the one who
+// made it may not manage the source any more.
 func (s *Store) Pushed(ctx context.Context, code, token string) (Source, error) {
 	hash := sha256.Sum256([]byte(token))
 	return scanSource(s.pool.QueryRow(ctx, `
-		SELECT `+sourceColumns+` FROM sources WHERE code = @code AND token_hash = @hash AND status <> 'removing'`,
+		SELECT `+sourceColumns+` FROM sources s WHERE code = @code AND token_hash = @hash AND status <> 'removing'
+			AND (s.owner_id = s.token_by OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = s.owner_id AND g.account_id = s.token_by))`,
 		pgx.StrictNamedArgs{"code": code, "hash": hash[:]}))
 }
 
@@ -364,6 +366,9 @@ func (s *Store) Remove(ctx context.Context, actor int64, code, gone string) (Sou
 		return Source{}, &timelines.InvalidError{Field: "gone", Code: "settings_invalid"}
 	}
 	return inTx(ctx, s.pool, func(tx pgx.Tx) (Source, error) {
+		if err := checkRemoverTx(ctx, tx, actor, code, gone); err != nil {
+			return Source{}, err
+		}
 		source, err := updateIn(ctx, tx, actor, code, `status = 'removing', version = version + 1, content = NULL, next_at = NULL, token_hash = NULL,
 			settings = settings || jsonb_build_object('gone', @gone::text)`, pgx.StrictNamedArgs{"gone": gone})
 		if err != nil {
@@ -371,6 +376,27 @@ func (s *Store) Remove(ctx context.Context, actor int64, code, gone string) (Sou
 		}
 		return source, s.posts.Items.Ready(ctx, tx, source.ID)
 	})
+}
+
+// checkRemoverTx returns an InvalidError "source_remover" if posts would be deleted that somebody
+// else's source made elsewhere, before it was moved: they are not the actor's to delete.
+func checkRemoverTx(ctx context.Context, tx pgx.Tx, actor int64, code, gone string) error {
+	if gone == Keep {
+		return nil
+	}
+	const query = `
+		SELECT EXISTS (
+			SELECT FROM sources s JOIN source_items i ON i.source_id = s.id JOIN posts p ON p.id = i.post_id
+			WHERE s.code = @code AND s.added_by <> @actor AND p.deleted_at IS NULL
+				AND NOT EXISTS (SELECT FROM timelines t WHERE t.id = ANY(p.decisive) AND t.their_id = s.owner_id))`
+	var elsewhere bool
+	if err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"code": code, "actor": actor}).Scan(&elsewhere); err != nil {
+		return fmt.Errorf("look where posts of a source stand: %w", err)
+	}
+	if elsewhere {
+		return &timelines.InvalidError{Field: "gone", Code: "source_remover"}
+	}
+	return nil
 }
 
 // Loads returns up to limit loads of a source, the last one first: those before a number, or the

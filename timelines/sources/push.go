@@ -99,7 +99,7 @@ func (s *Store) Receive(ctx context.Context, source int64) (Load, error) {
 				UPDATE sources SET loads = loads + 1 WHERE id = @source AND status = 'active' RETURNING id, loads, version, settings
 			), cancelled AS (
 				UPDATE loads l SET state = 'cancelled', finished_at = now(), updated_at = now()
-				FROM numbered n WHERE l.source_id = n.id AND l.state = 'receiving'
+				FROM numbered n WHERE l.source_id = n.id AND l.state IN ('receiving', 'held')
 			)
 			INSERT INTO loads (source_id, no, version, way, state, settings, items)
 			SELECT id, loads, version, 'push', 'receiving', settings, (SELECT count(*) FROM source_items i WHERE i.source_id = n.id) FROM numbered n
@@ -110,7 +110,7 @@ func (s *Store) Receive(ctx context.Context, source int64) (Load, error) {
 
 // Push applies a batch and returns what became of its items. A batch that came before is answered
 // as it was then (F25). Errors are ErrStale if the load is not being received any more, and
-// InvalidErrors: "batch_number", "batch_large", "batch_used" for a number that had other items,
+// InvalidErrors: "batch_number", "batch_large", "source_paused", "batch_used" for a number that had other items,
 // "items_many" if the source would have more than it may.
 func (w *Work) Push(ctx context.Context, no int64, b Batch) ([]Result, timelines.Change, error) {
 	switch {

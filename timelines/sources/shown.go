@@ -9,7 +9,7 @@ import (
 )
 
 // MostCounted is up to how many posts of a source are counted.
-const MostCounted = 10_000
+const MostCounted = 1000
 
 // Posts counts the posts of sources, by id: MostCounted+1 stands for more. One that has none is
 // not there.

@@ -115,7 +115,7 @@ func (s *Store) Discard(ctx context.Context, source, no int64) error {
 }
 
 // Move has a source go to another place of the actor's: their feed or one of their sub-feeds, or a
-// group that they administer. Posts that it has made stay where they are, and still follow their
+// group that they administer, whose source has no rules that lead to other groups. Posts that it has made stay where they are, and still follow their
 // items. Errors are ErrNotFound, and InvalidErrors: "to_unknown", "source_mover" if somebody else added
 // the source, who is the author of its posts, and those of Add for the new place.
 func (s *Store) Move(ctx context.Context, actor int64, code, owner, slug string) (Source, error) {
@@ -147,7 +147,8 @@ func (s *Store) Move(ctx context.Context, actor int64, code, owner, slug string)
 				return Source{}, err
 			}
 		}
-		return updateIn(ctx, tx, actor, code, `owner_id = @owner, slug = @slug, version = version + 1, content = NULL`,
+		return updateIn(ctx, tx, actor, code, `owner_id = @owner, slug = @slug, version = version + 1, content = NULL,
+			settings = CASE WHEN EXISTS (SELECT FROM accounts WHERE id = @owner AND kind = 'group') THEN settings #- '{rules,groups}' ELSE settings END`,
 			pgx.StrictNamedArgs{"owner": to, "slug": slug})
 	})
 }

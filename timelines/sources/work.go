@@ -80,6 +80,9 @@ func (w *Work) Begin(ctx context.Context, l *Load, found formats.Summary, canoni
 		}
 		var anew pgx.Batch
 		takeOver(&anew, b.load, found.Feed)
+		if !l.Dry {
+			supersede(&anew, b.load)
+		}
 		for _, table := range []string{"load_seen", "load_gone", "load_problems"} {
 			anew.Queue(`DELETE FROM `+table+` WHERE load_id = @load`, pgx.StrictNamedArgs{"load": l.ID})
 		}
@@ -103,6 +106,17 @@ func (w *Work) Begin(ctx context.Context, l *Load, found formats.Summary, canoni
 	}
 	*l = begun
 	return nil
+}
+
+// supersede ends the questions of earlier loads: what they would remove, or apply, is outdated when
+// this one has begun.
+func supersede(all *pgx.Batch, l Load) {
+	args := pgx.StrictNamedArgs{"source": l.SourceID, "no": l.No}
+	all.Queue(`
+		DELETE FROM load_gone WHERE load_id IN (SELECT id FROM loads WHERE source_id = @source AND no < @no AND state = 'held')`, args)
+	all.Queue(`
+		UPDATE loads SET state = 'cancelled', finished_at = now(), updated_at = now()
+		WHERE source_id = @source AND no < @no AND state IN ('held', 'previewed')`, args)
 }
 
 // takeOver has the source take over what its feed says of itself: the title if the owner gave none,
@@ -130,6 +144,16 @@ func takeOver(all *pgx.Batch, l Load, f formats.Feed) {
 	all.Queue(query, pgx.StrictNamedArgs{
 		"load": l.ID, "title": strings.TrimSpace(string(title[:min(len(title), maxTitleRunes)])), "site": site, "ttl": int64(f.TTL / time.Second),
 	})
+}
+
+// Failed counts a try of a load that failed for a reason of this site, and returns how many did.
+func (w *Work) Failed(ctx context.Context, l *Load) (tries int, err error) {
+	err = w.conn.QueryRow(ctx, `UPDATE loads SET attempts = attempts + 1 WHERE id = @load RETURNING attempts`,
+		pgx.StrictNamedArgs{"load": l.ID}).Scan(&tries)
+	if err != nil {
+		return 0, fmt.Errorf("count the tries of a load: %w", err)
+	}
+	return tries, nil
 }
 
 // Fail ends a load whose file cannot be used, or that was tried too often (F15, F31).

@@ -56,6 +56,10 @@ var codeTexts = map[string]problemText{
 		text{"The file has too many items.", "В файле слишком много записей."},
 		text{"Split it into several sources.", "Разделите его на несколько источников."},
 	},
+	"not_loaded": {
+		text{"This site could not load the file, and has given it up after many tries.", "Сайт не смог загрузить файл и после многих попыток прекратил."},
+		text{"Tell those who run the site, and load the file again later.", "Сообщите тем, кто ведёт сайт, и загрузите файл позже."},
+	},
 	"place_closed": {
 		text{"The author of the source may not post any more where its items go.", "Автору источника больше нельзя писать туда, куда попадают записи."},
 		text{"Ask the administrators of the group, or remove the source and add it to another place.", "Обратитесь к администраторам группы либо удалите источник и добавьте его в другом месте."},
@@ -185,8 +189,8 @@ var codeTexts = map[string]problemText{
 		text{"Compare it with the example on the help page.", "Сверьте его с примером в справке."},
 	},
 	"to_forbidden": {
-		text{"Nothing may be posted to the group that a category of the item leads to. The item went where the others of the source go.", "В группу, куда ведёт рубрика записи, писать нельзя. Запись попала туда же, куда остальные из этого источника."},
-		text{"Change the rule, or ask the administrators of the group.", "Измените правило или обратитесь к администраторам группы."},
+		text{"Nothing may be posted to the group that a category of the item leads to. The item was not posted.", "В группу, куда ведёт рубрика записи, писать нельзя. Запись не опубликована."},
+		text{"Change the rule, or ask the administrators of the group: the next load tries again.", "Измените правило или обратитесь к администраторам группы: следующая загрузка попробует ещё раз."},
 	},
 	"elsewhere": {
 		text{"Another source of the same owner has an item with this address. Both were posted.", "Запись с этим адресом есть и в другом вашем источнике. Опубликованы обе."},

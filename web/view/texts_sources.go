@@ -234,6 +234,7 @@ var sourcesTexts = texts{
 	"invalid.rules_title":      {"Use {title} in it, and at most 100 characters.", "В строке нужно {title}, всего до 100 символов."},
 	"invalid.rules_text":       {"Choose how much of the text is shown.", "Выберите, сколько текста показывать."},
 	"invalid.rules_tags":       {"One a line, like this: Boats = #sailing. At most 100 lines.", "По одной в строке: Лодки = #парус. Не больше 100 строк."},
+	"invalid.source_remover":   {"Some of its posts stand on pages of the person who added it. Only they can delete these; keep the posts.", "Часть её записей стоит на страницах того, кто добавил источник. Удалить их может только автор; оставьте записи."},
 	"invalid.rules_groups":     {"One a line, like this: Boats = sailing-club. At most 100 lines and 10 groups.", "По одной в строке: Лодки = sailing-club. Не больше 100 строк и 10 групп."},
 	"invalid.rules_words":      {"At most 100 lines of at most 100 characters.", "Не больше 100 строк по 100 символов."},
 }

@@ -42,7 +42,7 @@ const (
 	FieldInvalid    Code = "field_invalid"
 	ProblemMany     Code = "problem_many"
 
-	// ToForbidden and Elsewhere are said by a load: the item is right.
+	// ToForbidden and Elsewhere are said by a load: the item itself is right.
 	ToForbidden Code = "to_forbidden"
 	Elsewhere   Code = "elsewhere"
 )
@@ -59,9 +59,10 @@ const (
 	TooLarge  Code = "too_large"
 	TooMany   Code = "too_many"
 	TooDeep   Code = "too_deep"
-	// ItemsMany and PlaceClosed are said by a load: its file is right.
+	// ItemsMany, PlaceClosed and NotLoaded are said by a load: its file is right.
 	ItemsMany   Code = "items_many"
 	PlaceClosed Code = "place_closed"
+	NotLoaded   Code = "not_loaded"
 )
 
 // Level says what follows from a problem.
@@ -92,6 +93,7 @@ var Codes = []CodeInfo{
 	{Entity, LevelFatal, "The file declares entities.", "Write the characters themselves. Entities are never read."},
 	{TooLarge, LevelFatal, "The file, or one element of it, is too large.", "Split it into several sources."},
 	{TooMany, LevelFatal, "The file has too many items.", "Split it into several sources."},
+	{NotLoaded, LevelFatal, "This site could not load the file, and has given it up after many tries.", "Tell those who run the site, and load the file again later."},
 	{PlaceClosed, LevelFatal, "The author of the source may not post any more where its items go.", "Ask the administrators of the group, or remove the source and add it to another place."},
 	{ItemsMany, LevelFatal, "The source would have more items than it may, with those that it has already.", "Remove the source and add it again, or split it into several sources."},
 	{TooDeep, LevelFatal, "Elements are nested too deep.", "Escape the HTML inside of items."},
@@ -126,7 +128,7 @@ var Codes = []CodeInfo{
 	{FieldTwice, LevelWarning, "A field is given twice. The first one counts.", "Give it once."},
 	{FieldInvalid, LevelWarning, "The value of a field has the wrong form.", "Compare it with the example on the help page."},
 	{Elsewhere, LevelWarning, "Another source of the same owner has an item with this address. Both were posted.", "Remove one of the sources, or let a rule of one leave such items out."},
-	{ToForbidden, LevelWarning, "Nothing may be posted to the group that a category of the item leads to. The item went where the others of the source go.", "Change the rule, or ask the administrators of the group."},
+	{ToForbidden, LevelError, "Nothing may be posted to the group that a category of the item leads to. The item was not posted.", "Change the rule, or ask the administrators of the group: the next load tries again."},
 	{ProblemMany, LevelWarning, "The item has more problems than are listed.", "Correct the first ones."},
 }
 

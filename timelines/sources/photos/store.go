@@ -112,9 +112,10 @@ func (s *Store) Claim(ctx context.Context, host string, limit int) ([]Photo, err
 // time, and reports whether it still waits.
 func (s *Store) Try(ctx context.Context, id int64) (waits bool, err error) {
 	const query = `
-		UPDATE item_pictures SET tries = tries + 1, tried_at = now(), next_at = now() + @lease WHERE id = @id AND state = 'waiting'
-		RETURNING true`
-	err = s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"id": id, "lease": lease}).Scan(&waits)
+		UPDATE item_pictures SET tries = tries + 1, tried_at = now(), next_at = now() + @lease,
+			state = CASE WHEN tries < @most THEN state ELSE 'failed' END, problem = CASE WHEN tries < @most THEN problem ELSE @problem END
+		WHERE id = @id AND state = 'waiting' RETURNING state = 'waiting'`
+	err = s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"id": id, "lease": lease, "most": 2 * tries, "problem": string(Unreachable)}).Scan(&waits)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
