@@ -401,7 +401,7 @@ func refusalOf(err error) *refusal {
 		switch invalid.Code {
 		case "batches_missing":
 			return &refusal{status: http.StatusConflict, code: invalid.Code, missing: json.RawMessage(invalid.Value)}
-		case "batches_more", "batch_used":
+		case "batches_more", "batch_used", "source_paused":
 			return &refusal{status: http.StatusConflict, code: invalid.Code}
 		case "batch_number":
 			return &refusal{status: http.StatusUnprocessableEntity, code: invalid.Code}

@@ -244,7 +244,7 @@ func TestPushAPIRefuses(t *testing.T) {
 	if got := p.refused(http.StatusConflict, "source_paused", "POST", "", "", "Accept-Language", "ru"); !strings.Contains(got, "на паузе") {
 		t.Errorf("in Russian: got %s", got)
 	}
-	p.wants(http.StatusOK, "POST", load+"/batches", `{"no": 2, "items": []}`) // what has begun goes on
+	p.refused(http.StatusConflict, "source_paused", "POST", load+"/batches", `{"no": 2, "items": []}`) // also of a load that has begun
 	file := newPusher(s, ann, sources.New{Title: "By hand", Way: sources.File})
 	file.refused(http.StatusConflict, "source_other", "POST", "", "")
 

@@ -282,7 +282,7 @@ func updateIn(ctx context.Context, db interface {
 		RETURNING `+sourceColumns, args))
 }
 
-// Pause stops a source from being fetched; what has begun ends. Resume lets it go on, at once.
+// Pause stops a source from being fetched, and from being pushed to; a load of a file ends. Resume lets it go on, at once.
 func (s *Store) Pause(ctx context.Context, actor int64, code string) (Source, error) {
 	return s.update(ctx, actor, code, `status = 'paused'`, pgx.StrictNamedArgs{})
 }
