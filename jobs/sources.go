@@ -19,7 +19,7 @@ import (
 const (
 	// sourceWorkers is how many sources a node loads at a time, and feedWorkers how many it fetches.
 	sourceWorkers = 2
-	feedWorkers   = 4
+	feedWorkers   = 8
 	// loadTimeout and feedTimeout bound the loads of a source, and one fetch.
 	loadTimeout = 6 * time.Hour
 	feedTimeout = 35 * time.Minute
@@ -193,5 +193,6 @@ type dueArgs struct{}
 func (dueArgs) Kind() string { return "due" }
 
 func (dueArgs) InsertOpts() riverqueue.InsertOpts {
-	return riverqueue.InsertOpts{Queue: queueFeeds, Priority: 1, MaxAttempts: 1}
+	// Not behind slow servers, and not before changes.
+	return riverqueue.InsertOpts{Queue: queueNow, Priority: 3, MaxAttempts: 1}
 }

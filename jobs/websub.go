@@ -90,5 +90,5 @@ type hubArgs struct {
 func (hubArgs) Kind() string { return "hub" }
 
 func (hubArgs) InsertOpts() riverqueue.InsertOpts {
-	return riverqueue.InsertOpts{Queue: queueFeeds, Priority: 3, MaxAttempts: 1}
+	return riverqueue.InsertOpts{Queue: queueFetch, Priority: 3, MaxAttempts: 1}
 }
