@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -99,6 +98,6 @@ func TestHubsKeepSourcesWaiting(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !within(25*time.Second, func() bool { return count(t, pool, `SELECT count(*) FROM loads WHERE state = 'done'`) == 1 }) {
-		t.Error(fmt.Sprintf("a source that is due is not even claimed: %d hubs wait", count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'hub' AND state = 'available'`)))
+		t.Errorf("a source that is due is not even claimed: %d hubs wait", count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'hub' AND state = 'available'`))
 	}
 }
