@@ -63,17 +63,18 @@ postgresql:
 chromium:
 	@ls $$(command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || command -v google-chrome) \
 	    "/Applications/Google Chrome.app" /Applications/Chromium.app 2>/dev/null | grep -q . || \
-	$(call install,Chromium,chromium-headless-shell || apt-get install -y chromium,chromium,chromium,chromium,--cask chromium)
+	$(call install,Chromium,chromium-headless-shell || apt-get install -y --no-install-recommends chromium,chromium,chromium,chromium,--cask chromium)
 
 # Tests hold the schema of our own feeds against it. macOS has it.
 xmllint:
 	@command -v xmllint >/dev/null || $(call install,xmllint,libxml2-utils,libxml2,libxml2-utils,libxml2,libxml2)
 
 # $(call install,what,apt,dnf,apk,pacman,brew) installs the package of the
-# package manager that is there.
+# package manager that is there. What Debian's browser recommends (printers, mDNS,
+# notifications) has nothing to do here, and would upgrade systemd on the way.
 define install
 { \
-	if command -v apt-get >/dev/null; then how='apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y $(2)'; \
+	if command -v apt-get >/dev/null; then how='apt-get update && export DEBIAN_FRONTEND=noninteractive && apt-get install -y --no-install-recommends $(2)'; \
 	elif command -v dnf >/dev/null; then how='dnf install -y $(3)'; \
 	elif command -v apk >/dev/null; then how='apk add $(4)'; \
 	elif command -v pacman >/dev/null; then how='pacman -S --noconfirm $(5)'; \
