@@ -79,6 +79,8 @@ func decodeEvent(kind string, doc []byte) (timelines.Event, error) {
 		return e, err
 	case "timelines.Upkeep":
 		return timelines.Upkeep{}, nil
+	case "timelines.SourceReady":
+		return timelines.SourceReady{}, nil // the test works the source
 	}
 	return nil, fmt.Errorf("no event %q", kind)
 }

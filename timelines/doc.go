@@ -14,7 +14,9 @@
 //     post (its comments, likes, rows of timeline_entries) is written under this lock.
 //  2. The change itself, in later statements. Their snapshots begin after the lock, so
 //     they see every change that the lock waited for. A clock, a count or a right that
-//     the locking statement itself reads would be older than the lock.
+//     the locking statement itself reads would be older than the lock. A batch of a
+//     source (ItemsTx) locks its posts FOR NO KEY UPDATE, finds out which of them change,
+//     and draws versions for these alone.
 //  3. The form's key. If it was seen before, everything is rolled back.
 //  4. The events.
 //  5. If somebody may see less or more from now on: the access clock, last, so
@@ -35,7 +37,7 @@
 //     readers, members and administrators, change; FOR UPDATE where a timeline is deleted.
 //     Then the timelines that a change of level leaves to blocks (unflagged_timelines);
 //  3. posts, by drawing a version, or FOR NO KEY UPDATE. Only a change of level (flagTx),
-//     a block of one, and a batch of an import lock more than one;
+//     a block of one, and a batch of an import or of a source lock more than one;
 //  4. rows that hang on a post, then a form's key, then new hashtags, by term;
 //  5. requests, then subscriptions, then members of lists, then readers and exclusions;
 //     those of a group change only under its timeline's lock;

@@ -30,14 +30,11 @@ func (s Items) Change(ctx context.Context, fn func(pgx.Tx) (Change, error)) (Cha
 }
 
 // Open locks those of these posts that nobody has edited or deleted here, in the order of their
-// ids, and returns them. Each is another version after it.
+// ids, and returns them.
 func (x *ItemsTx) Open(ctx context.Context, ids []int64) ([]int64, error) {
 	const query = `
-		WITH locked AS MATERIALIZED (
-			SELECT id FROM posts WHERE id = ANY(@ids) AND author_id = @author AND deleted_at IS NULL AND edited_at IS NULL
-			ORDER BY id FOR NO KEY UPDATE
-		)
-		UPDATE posts p SET version = version + 1 FROM locked WHERE p.id = locked.id RETURNING p.id`
+		SELECT id FROM posts WHERE id = ANY(@ids) AND author_id = @author AND deleted_at IS NULL AND edited_at IS NULL
+		ORDER BY id FOR NO KEY UPDATE`
 	rows, err := x.tx.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids, "author": x.place.Author})
 	return collectIDs(rows, err, "posts of a source")
 }
@@ -105,6 +102,13 @@ func (x *ItemsTx) Attach(ctx context.Context, list []ItemFile) ([]int64, error) 
 	if len(ready) == 0 {
 		return ids, nil
 	}
+	var gain []int64
+	for _, r := range ready {
+		gain = append(gain, r.Post)
+	}
+	if err := x.raise(ctx, union(gain, nil)); err != nil {
+		return nil, err
+	}
 	made, err := files.Attach(ctx, x.tx, x.place.Author, ready)
 	if err != nil {
 		return nil, err
@@ -113,7 +117,6 @@ func (x *ItemsTx) Attach(ctx context.Context, list []ItemFile) ([]int64, error) 
 		if made[i] == 0 {
 			return nil, fmt.Errorf("attach a picture: the code %s is in use", r.Code)
 		}
-		x.touch(r.Post)
 	}
 	for i, n := range at {
 		if n >= 0 {
@@ -127,9 +130,9 @@ func (x *ItemsTx) Attach(ctx context.Context, list []ItemFile) ([]int64, error) 
 // The posts must be locked, by Edit.
 func (x *ItemsTx) Rearrange(ctx context.Context, posts, gone []int64, moves []files.Move) ([]int64, error) {
 	changed, err := files.Rearrange(ctx, x.tx, posts, gone, moves)
-	for _, id := range changed {
-		x.touch(id)
+	if err != nil {
+		return nil, err
 	}
 	x.rewritten = append(x.rewritten, changed...)
-	return changed, err
+	return changed, x.raise(ctx, changed)
 }

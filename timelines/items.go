@@ -81,11 +81,12 @@ type ItemPost struct {
 // Who is named in a text is not told: the text comes from elsewhere. Pages that a text links to
 // are not read either; thousands of items would ask one site thousands of times.
 type ItemsTx struct {
-	core    *core
-	tx      pgx.Tx
-	place   ItemPlace
-	where   address
-	also    map[string]address // by group, those that may be written to
+	core  *core
+	tx    pgx.Tx
+	place ItemPlace
+	where address
+	also  map[string]address // by group, those that may be written to
+	// touched are the posts that are new, or of another version, with the timelines to tell.
 	touched map[int64][]int64
 	// rewritten are the posts that pages may show in a form that is no longer right.
 	rewritten []int64
@@ -258,16 +259,34 @@ func languageOfItem(p ItemPost) string {
 }
 
 // lockPosts locks those of these posts that the author has not deleted here, in the order of their
-// ids, and draws a version for each.
+// ids. What is found out about them in later statements stays so. They keep their versions: raise
+// gives another one to those that change.
 func (x *ItemsTx) lockPosts(ctx context.Context, ids []int64) ([]int64, error) {
 	const query = `
-		WITH locked AS MATERIALIZED (
-			SELECT id FROM posts WHERE id = ANY(@ids) AND author_id = @author AND deleted_at IS NULL
-			ORDER BY id FOR NO KEY UPDATE
-		)
-		UPDATE posts p SET version = version + 1 FROM locked WHERE p.id = locked.id RETURNING p.id`
+		SELECT id FROM posts WHERE id = ANY(@ids) AND author_id = @author AND deleted_at IS NULL
+		ORDER BY id FOR NO KEY UPDATE`
 	rows, err := x.tx.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids, "author": x.place.Author})
 	return collectIDs(rows, err, "posts of a source")
+}
+
+// raise gives locked posts that change another version each, unless they are new or have got one here,
+// and touches them: whoever holds a post of a former version must be told.
+func (x *ItemsTx) raise(ctx context.Context, posts []int64) error {
+	var behind []int64
+	for _, id := range posts {
+		if _, raised := x.touched[id]; !raised {
+			behind = append(behind, id)
+		}
+		x.touch(id)
+	}
+	if len(behind) == 0 {
+		return nil
+	}
+	_, err := x.tx.Exec(ctx, `UPDATE posts SET version = version + 1 WHERE id = ANY(@ids)`, pgx.StrictNamedArgs{"ids": behind})
+	if err != nil {
+		return fmt.Errorf("versions of posts of a source: %w", err)
+	}
+	return nil
 }
 
 // Edit gives posts the texts that their items have now, and returns the ids of those that have
@@ -294,9 +313,10 @@ func (x *ItemsTx) Edit(ctx context.Context, posts []ItemPost) ([]int64, error) {
 		present, bodies, markups, places = append(present, p), append(bodies, p.Body), append(markups, p.Markup), append(places, p.Place)
 	}
 	langs := languagesOf(present)
-	// This is a statement of its own, so that it sees what the locks waited for.
+	// This is a statement of its own, so that it sees what the locks waited for. Each post that it changes
+	// is touched below.
 	const edit = `
-		UPDATE posts p SET body = n.body, lang = n.lang, lang_guessed = false, markup = n.markup, place = n.place
+		UPDATE posts p SET version = version + 1, body = n.body, lang = n.lang, lang_guessed = false, markup = n.markup, place = n.place
 		FROM unnest(@ids::bigint[], @bodies::text[], @langs::text[], @markups::boolean[], @places::text[]) AS n (id, body, lang, markup, place)
 		WHERE p.id = n.id AND p.edited_at IS NULL AND NOT p.lang_chosen
 			AND (p.body, p.lang, p.markup, p.place) <> (n.body, n.lang, n.markup, n.place)
@@ -450,6 +470,9 @@ func (x *ItemsTx) Delete(ctx context.Context, ids []int64, discussed bool) ([]in
 	}
 	if len(locked) == 0 {
 		return nil, nil
+	}
+	if err := x.raise(ctx, locked); err != nil {
+		return nil, err
 	}
 	left, err := emptyPostsTx(ctx, x.tx, locked)
 	if err != nil {

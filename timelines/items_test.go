@@ -27,11 +27,38 @@ func (w *town) tryItems(place ItemPlace, fn func(*ItemsTx) error) (Change, error
 		if err != nil {
 			return Change{}, err
 		}
+		before := w.versions(tx)
 		if err := fn(x); err != nil {
 			return Change{}, err
 		}
+		// Whatever gets another version is announced, and nothing else.
+		var raised, touched []int64
+		for post, version := range w.versions(tx) {
+			if before[post] != version {
+				raised = append(raised, post)
+			}
+		}
+		for post := range x.touched {
+			touched = append(touched, post)
+		}
+		w.same("posts touched, of those of other versions", union(touched, nil), union(raised, nil))
 		return x.End(w.Context())
 	})
+}
+
+// versions are those of all posts, as a transaction sees them.
+func (w *town) versions(tx pgx.Tx) map[int64]int64 {
+	w.Helper()
+	of := map[int64]int64{}
+	var post, version int64
+	rows, err := tx.Query(w.Context(), `SELECT id, version FROM posts`)
+	w.must(err)
+	_, err = pgx.ForEachRow(rows, []any{&post, &version}, func() error {
+		of[post] = version
+		return nil
+	})
+	w.must(err)
+	return of
 }
 
 // makeItems makes posts of a source.

@@ -487,25 +487,21 @@ func settingsOf(r *request, found sources.Source) (sources.Settings, error) {
 	set.WaitPictures = form.WaitPictures
 	set.Rules.Tags = nil
 	for _, line := range linesOf(form.Tags) {
-		category, tag, ok := strings.Cut(line, "=")
+		category, tag, ok := rule(line)
 		if !ok {
 			return set, ruleError("tags")
 		}
-		set.Rules.Tags = append(set.Rules.Tags, sources.TagRule{
-			Category: strings.TrimSpace(category), Tag: strings.TrimPrefix(strings.TrimSpace(tag), "#"),
-		})
+		set.Rules.Tags = append(set.Rules.Tags, sources.TagRule{Category: category, Tag: tag})
 	}
 	if r.PostForm.Has("groups") {
 		set.Rules.Groups = nil
 	}
 	for _, line := range linesOf(form.Groups) {
-		category, group, ok := strings.Cut(line, "=")
+		category, group, ok := rule(line)
 		if !ok {
 			return set, ruleError("groups")
 		}
-		set.Rules.Groups = append(set.Rules.Groups, sources.GroupRule{
-			Category: strings.TrimSpace(category), Group: strings.TrimPrefix(strings.TrimSpace(group), "@"),
-		})
+		set.Rules.Groups = append(set.Rules.Groups, sources.GroupRule{Category: category, Group: group})
 	}
 	if r.PostForm.Has("gone") {
 		set.Gone = form.Gone
@@ -518,6 +514,15 @@ func settingsOf(r *request, found sources.Source) (sources.Settings, error) {
 		set.MostGone = most
 	}
 	return set, nil
+}
+
+// rule splits a line at its last =. A category may have more, but no tag and no group has one.
+func rule(line string) (category, becomes string, ok bool) {
+	at := strings.LastIndexByte(line, '=')
+	if at < 0 {
+		return "", "", false
+	}
+	return line[:at], line[at+1:], true
 }
 
 // linesOf are the lines of a text that are not empty.

@@ -168,6 +168,13 @@ func TestSourceOfALink(t *testing.T) {
 	ann.Get(at+"/loads/1").Wants(200).Has("Load 1", "done").Lacks("data-again", ".csv")
 	ann.Get("/ann").Has("One", "Two")
 
+	// Its form is saved as it is shown.
+	ann.Get(at).Has(`value="My &lt;blog&gt;"`, `value="beginning" checked`)
+	ann.Post(at+"/change", "title", "My <blog>", "form", "", "text", "beginning", "tags", "", "groups", "", "only", "", "without", "").LeadsTo(at + "?saved")
+	if versions := f.ids(`SELECT version FROM sources`); !slices.Equal(versions, []int64{1}) {
+		t.Errorf("a form saved as it was: version %d of the source, want 1", versions)
+	}
+
 	// A piece of the page, as river.js asks for it.
 	ann.Header.Set("X-River-Page", "1")
 	ann.Get(at).Wants(200).Has(`id="source-title"`, `id="source-now"`, `id="source-acts"`, `id="source-loads"`).Lacks("<html", "<details")
@@ -205,9 +212,9 @@ func TestSourceOfALink(t *testing.T) {
 
 	// Its rules, and what is wrong with them.
 	ann.Post("/groups", "name", "sailing", "title", "Sailing", "access", "public").Wants(303)
-	sent := []string{"groups", "Regatta = @sailing", "title", "Renamed", "form", "{author}: {title}", "text", "whole", "all_tags", "1", "tags", "Boats = #sailing\nAds =", "only", "a\r\n\r\n b c "}
+	sent := []string{"groups", "Regatta = @sailing", "title", "Renamed", "form", "{author}: {title}", "text", "whole", "all_tags", "1", "tags", "Boats = #sailing\na = b = #c\nAds =", "only", "a\r\n\r\n b c "}
 	ann.Post(at+"/change", sent...).LeadsTo(at + "?saved")
-	ann.Get(at+"?saved").Wants(200).Has("Saved", "Renamed", "{author}: {title}", "Boats = #sailing\nAds =", "Regatta = sailing", `href="/settings/tags"`, ">a\nb c<", `value="whole" checked`, `name="all_tags" value="1" checked`)
+	ann.Get(at+"?saved").Wants(200).Has("Saved", "Renamed", "{author}: {title}", "Boats = #sailing\na = b = #c\nAds =", "Regatta = sailing", `href="/settings/tags"`, ">a\nb c<", `value="whole" checked`, `name="all_tags" value="1" checked`)
 	for text, form := range map[string][]string{
 		"Fill this in":             {"title", " "},
 		"Use {title} in it":        {"title", "T", "form", "without"},

@@ -68,6 +68,13 @@ func (a *announced) take() int {
 	return n
 }
 
+// all are the posts announced since the last take.
+func (a *announced) all() []int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]int64{}, a.posts...)
+}
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
@@ -146,8 +153,43 @@ func (w *world) begin(k *sources.Work, source int64, items []*formats.Item) sour
 	return l
 }
 
+// announces checks that do announces the posts that get another version, and no others.
+func (w *world) announces(do func()) {
+	w.Helper()
+	versions := func() map[int64]int64 {
+		rows, err := w.pool.Query(w.Context(), `SELECT id, version FROM posts`)
+		w.must(err)
+		of := map[int64]int64{}
+		var post, version int64
+		_, err = pgx.ForEachRow(rows, []any{&post, &version}, func() error {
+			of[post] = version
+			return nil
+		})
+		w.must(err)
+		return of
+	}
+	before, heard := versions(), len(w.heard.all())
+	do()
+	raised := []int64{}
+	for post, version := range versions() {
+		if before[post] != version {
+			raised = append(raised, post)
+		}
+	}
+	announced := slices.Clone(w.heard.all()[heard:])
+	slices.Sort(raised)
+	slices.Sort(announced)
+	w.same("posts announced, of those of other versions", slices.Compact(announced), raised)
+}
+
 // load applies items in batches of so many, and ends as far as nobody is asked.
-func (w *world) load(source int64, batch int, items ...*formats.Item) sources.Load {
+func (w *world) load(source int64, batch int, items ...*formats.Item) (l sources.Load) {
+	w.Helper()
+	w.announces(func() { l = w.loadUnheard(source, batch, items...) })
+	return l
+}
+
+func (w *world) loadUnheard(source int64, batch int, items ...*formats.Item) sources.Load {
 	w.Helper()
 	k, err := w.sources.Take(w.Context(), source)
 	w.must(err)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -133,7 +134,7 @@ func (s *Store) roomTx(ctx context.Context, tx pgx.Tx, owner int64, url, field s
 }
 
 func (n *New) check() error {
-	n.URL, n.Title = strings.TrimSpace(n.URL), strings.TrimSpace(n.Title)
+	n.URL, n.Title, n.Settings = strings.TrimSpace(n.URL), strings.TrimSpace(n.Title), n.Settings.canonical()
 	switch {
 	case !slices.Contains([]Way{Link, File, Push}, n.Way):
 		return &timelines.InvalidError{Field: "way", Code: "way_unknown"}
@@ -311,7 +312,7 @@ func (s *Store) FetchNow(ctx context.Context, actor int64, code string) (Source,
 }
 
 // Change gives a source another title and other settings. What is loaded from now on follows them,
-// also if it is the same file (F11, F33).
+// also if it is the same file (F11, F33). What it had already changes nothing.
 func (s *Store) Change(ctx context.Context, actor int64, code, title string, settings Settings) (Source, error) {
 	n := New{Way: File, Title: title, Settings: settings}
 	if err := n.check(); err != nil {
@@ -320,17 +321,22 @@ func (s *Store) Change(ctx context.Context, actor int64, code, title string, set
 	if n.Title == "" {
 		return Source{}, &timelines.InvalidError{Field: "title", Code: "title_empty"}
 	}
-	data, err := json.Marshal(settings)
+	data, err := json.Marshal(n.Settings)
 	if err != nil {
 		return Source{}, fmt.Errorf("change a source: %w", err)
 	}
 	return inTx(ctx, s.pool, func(tx pgx.Tx) (Source, error) {
-		source, err := updateIn(ctx, tx, actor, code, `titled = titled OR title <> @title, title = @title, settings = @settings, version = version + 1, content = NULL`,
-			pgx.StrictNamedArgs{"title": n.Title, "settings": data})
+		source, err := scanSource(tx.QueryRow(ctx, `
+			SELECT `+sourceColumns+` FROM sources s WHERE code = @code AND status <> 'removing' AND `+manages+` FOR NO KEY UPDATE`,
+			pgx.StrictNamedArgs{"code": code, "actor": actor}))
 		if err == nil {
-			err = settings.Rules.checkGroupsTx(ctx, tx, source.OwnerID)
+			err = n.Settings.Rules.checkGroupsTx(ctx, tx, source.OwnerID)
 		}
-		return source, err
+		if err != nil || source.Title == n.Title && reflect.DeepEqual(source.Settings.canonical(), n.Settings) {
+			return source, err
+		}
+		return updateIn(ctx, tx, actor, code, `titled = titled OR title <> @title, title = @title, settings = @settings, version = version + 1, content = NULL`,
+			pgx.StrictNamedArgs{"title": n.Title, "settings": data})
 	})
 }
 

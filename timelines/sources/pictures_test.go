@@ -54,8 +54,10 @@ func (w *world) fetchAll(host string, outcome func(photos.Photo) photos.Outcome)
 		names = append(names, p.URL)
 	}
 	for source, all := range by {
-		_, err := w.photos().Record(w.Context(), source, all)
-		w.must(err)
+		w.announces(func() {
+			_, err := w.photos().Record(w.Context(), source, all)
+			w.must(err)
+		})
 	}
 	return names
 }

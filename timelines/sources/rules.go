@@ -155,7 +155,8 @@ func newWriter(r Rules, source string, words *dictionary.Matcher) (*writer, erro
 	for _, s := range r.Without {
 		w.without = append(w.without, w.folded(s))
 	}
-	text, err := json.Marshal(r)
+	// A load may have settings from before they were stored in their canonical form.
+	text, err := json.Marshal(r.canonical())
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +172,7 @@ func newWriter(r Rules, source string, words *dictionary.Matcher) (*writer, erro
 }
 
 func (w *writer) folded(s string) string {
-	return strings.Join(strings.Fields(w.fold.String(s)), " ")
+	return oneLine(w.fold.String(s))
 }
 
 // hash is that of what an item becomes by these rules: with other rules it is applied again.

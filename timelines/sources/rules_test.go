@@ -165,3 +165,45 @@ func TestCategoriesLeadToGroups(t *testing.T) {
 	w.must(err)
 	w.same("version after a change that is refused", s.Version, int64(1))
 }
+
+// F33: a form that is saved as it was shown, and rules that say the same in other words, change nothing: not the
+// source, and no post when the same file is loaded again.
+func TestSavedUnchanged(t *testing.T) {
+	w := newWorld(t)
+	ann := w.person("ann")
+	list := items("entry", 20)
+	versions := func(s sources.Source) string {
+		return value[string](w, `SELECT format('source %s, posts %s', s.version, (SELECT string_agg(DISTINCT version::text, ' ') FROM posts))
+			FROM sources s WHERE s.id = $1`, s.ID)
+	}
+	s := w.add(ann, sources.New{Owner: "ann", Way: sources.File, Format: formats.CSV, Title: "A list"})
+	for _, same := range []sources.Settings{
+		{},
+		{Gone: sources.Delete, MostGone: sources.DefaultMostGone, Rules: sources.Rules{Text: sources.TextBeginning, Title: " {title} ", Tags: []sources.TagRule{}}},
+	} {
+		w.load(s.ID, 7, list...)
+		if _, err := w.sources.Change(t.Context(), ann.ID, s.Code, "A list", same); err != nil {
+			t.Fatal(err)
+		}
+		w.same("counts of the same file", w.load(s.ID, 7, list...).Counts, sources.Counts{Same: 20})
+		w.same("versions", versions(s), "source 1, posts 1")
+	}
+	rules := sources.Settings{Gone: sources.Keep, Rules: sources.Rules{
+		Only: []string{" Entry "}, Tags: []sources.TagRule{{Category: "open  science ", Tag: " #Science"}}, Groups: []sources.GroupRule{},
+	}}
+	for range 2 {
+		changed, err := w.sources.Change(t.Context(), ann.ID, s.Code, "A list", rules)
+		w.must(err)
+		w.same("rules", changed.Settings.Rules, sources.Rules{Only: []string{"Entry"}, Tags: []sources.TagRule{{Category: "open science", Tag: "Science"}}})
+		rules = changed.Settings
+	}
+	w.same("versions after other rules", versions(s), "source 2, posts 1")
+
+	// The settings of a source, and of a load that waits, may be from before.
+	_, err := w.pool.Exec(t.Context(), `UPDATE sources SET settings = '{"gone": "delete", "rules": {"text": "beginning"}}'`)
+	w.must(err)
+	w.same("counts by former settings", w.load(s.ID, 7, list...).Counts, sources.Counts{Same: 20})
+	_, err = w.sources.Change(t.Context(), ann.ID, s.Code, "A list", sources.Settings{})
+	w.must(err)
+	w.same("versions of former settings", versions(s), "source 2, posts 1")
+}
