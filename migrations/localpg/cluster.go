@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -253,65 +251,6 @@ func (c *Cluster) end(sig syscall.Signal) error {
 	}
 	<-c.done
 	return nil
-}
-
-// initialise creates the cluster's files if there are none. It creates them under another
-// name first, so that the files of an interrupted initdb are never taken for a cluster. It
-// returns the programs to run it with.
-func (c *Cluster) initialise(ctx context.Context, cfg Config, who owner) (Programs, error) {
-	made, err := os.ReadFile(filepath.Join(c.data, "PG_VERSION"))
-	if err == nil {
-		major, err := strconv.Atoi(strings.TrimSpace(string(made)))
-		if err != nil {
-			return Programs{}, fmt.Errorf("version of the cluster in %s: %w", c.data, err)
-		}
-		return Find(major)
-	}
-	if !errors.Is(err, os.ErrNotExist) {
-		return Programs{}, fmt.Errorf("version of the cluster: %w", err)
-	}
-	programs, err := Find(0)
-	if err != nil {
-		return Programs{}, err
-	}
-	c.log.InfoContext(ctx, "making a PostgreSQL cluster", "dir", c.data, "postgresql", programs.Major)
-	fresh := c.data + ".new"
-	if err := os.RemoveAll(fresh); err != nil {
-		return Programs{}, fmt.Errorf("remove what an earlier start left: %w", err)
-	}
-	if err := who.mkdir(fresh); err != nil {
-		return Programs{}, fmt.Errorf("make the cluster: %w", err)
-	}
-	args := []string{
-		"-D", fresh, "-U", superuser, "--auth=trust", "--encoding=UTF8",
-		// Order is by bytes, so that no upgrade of the system's collations breaks an index.
-		// Letters are Unicode's, so that lower() knows Cyrillic.
-		"--lc-collate=C", "--lc-ctype=" + unicodeLocale(), "--lc-messages=C",
-		"--lc-monetary=C", "--lc-numeric=C", "--lc-time=C",
-	}
-	if cfg.Volatile {
-		args = append(args, "--no-sync")
-	} else {
-		args = append(args, "--data-checksums")
-	}
-	cmd := exec.CommandContext(ctx, filepath.Join(programs.Dir, "initdb"), args...)
-	cmd.Dir = fresh
-	cmd.SysProcAttr = who.attr()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return Programs{}, fmt.Errorf("initdb: %w: %s", err, out)
-	}
-	if err := os.Rename(fresh, c.data); err != nil {
-		return Programs{}, fmt.Errorf("make the cluster: %w", err)
-	}
-	return programs, nil
-}
-
-// unicodeLocale is the locale that classifies letters without preferring a language.
-func unicodeLocale() string {
-	if runtime.GOOS == "darwin" {
-		return "UTF-8"
-	}
-	return "C.UTF-8"
 }
 
 // launch starts the server as a child.

@@ -104,6 +104,9 @@ func (o owner) mkdir(path string) error {
 		return err
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
+	if ok && info.IsDir() && o.drop && int(stat.Uid) == os.Geteuid() && info.Mode().Perm() == 0o700 {
+		return os.Lchown(path, o.uid, o.gid) // an earlier start was killed before it did this
+	}
 	if !ok || !info.IsDir() || int(stat.Uid) != o.uid || info.Mode().Perm() != 0o700 {
 		return fmt.Errorf("%s is not a directory of %s's own with mode 0700", path, o.name)
 	}
