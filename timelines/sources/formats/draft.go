@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -68,7 +69,7 @@ func (d *draft) finish() {
 	}
 	if d.large {
 		d.problem(ItemLarge, "", "")
-	} else if d.Title == "" && d.Text == "" && d.URL == "" && len(d.Pictures) == 0 && len(d.Files) == 0 && !d.Has(ItemInvalid) && !d.Has(NumberOfFields) {
+	} else if !visible(d.Title) && !visible(d.Text) && d.URL == "" && len(d.Pictures) == 0 && len(d.Files) == 0 && !d.Has(ItemInvalid) && !d.Has(NumberOfFields) {
 		d.problem(TitleAndTextMissing, "", "")
 	}
 	if d.Language == "" {
@@ -296,23 +297,38 @@ func (d *draft) addPicture(p Picture) {
 	d.Pictures = append(d.Pictures, p)
 }
 
-func (d *draft) takeFile(field, address, mediaType, length, title string, base *url.URL) {
-	a, ok := d.address(FileInvalid, FileInvalid, field, address, base)
+// enclosed is what a feed says of an enclosure.
+type enclosed struct {
+	address, mediaType string
+	medium             string // audio, video or image, if there is no type
+	length, duration   string
+	title              string
+}
+
+func (d *draft) takeFile(field string, e enclosed, base *url.URL) {
+	a, ok := d.address(FileInvalid, FileInvalid, field, e.address, base)
 	if !ok {
 		return
 	}
-	n, err := strconv.ParseInt(strings.TrimSpace(length), 10, 64)
+	n, err := strconv.ParseInt(strings.TrimSpace(e.length), 10, 64)
 	if err != nil || n < 0 {
 		n = 0 // many feeds write anything there
 	}
-	mediaType, _ = cutRunes(oneLine(mediaType), 100)
-	title, _ = cutRunes(oneLine(title), MaxNameRunes)
-	d.addFile(File{URL: a, Type: mediaType, Bytes: n, Title: title})
+	f := File{URL: a, Bytes: n, Seconds: secondsOf(e.duration)}
+	if f.Type, _ = cutRunes(oneLine(e.mediaType), 100); f.Type == "" && (e.medium == "audio" || e.medium == "video") {
+		f.Type = e.medium
+	}
+	f.Title, _ = cutRunes(oneLine(e.title), MaxNameRunes)
+	d.addFile(f)
 }
 
+// addFile takes a file once, with all that is said of it in several places.
 func (d *draft) addFile(f File) {
+	at := slices.IndexFunc(d.Files, func(g File) bool { return g.URL == f.URL })
 	switch {
-	case slices.ContainsFunc(d.Files, func(g File) bool { return g.URL == f.URL }):
+	case at >= 0:
+		g := &d.Files[at]
+		g.Type, g.Bytes, g.Title, g.Seconds = cmp.Or(g.Type, f.Type), cmp.Or(g.Bytes, f.Bytes), cmp.Or(g.Title, f.Title), cmp.Or(g.Seconds, f.Seconds)
 	case len(d.Files) == MaxFiles:
 		if !d.Has(FileMany) {
 			d.problem(FileMany, "", f.URL)
@@ -322,13 +338,45 @@ func (d *draft) addFile(f File) {
 	}
 }
 
+// plays says how long the first sound or film plays that does not say it itself.
+func (d *draft) plays(seconds int64) {
+	at := slices.IndexFunc(d.Files, func(f File) bool { return strings.HasPrefix(f.Type, "audio") || strings.HasPrefix(f.Type, "video") })
+	if at >= 0 && d.Files[at].Seconds == 0 {
+		d.Files[at].Seconds = seconds
+	}
+}
+
+// secondsOf reads a length of time as feeds write it: seconds, minutes:seconds or
+// hours:minutes:seconds. It returns 0 if it is none, or is longer than a million seconds.
+func secondsOf(s string) int64 {
+	parts := strings.Split(strings.TrimSpace(s), ":")
+	if len(parts) > 3 {
+		return 0
+	}
+	total := 0.0
+	for _, part := range parts {
+		if part == "" || len(part) > 12 || strings.Trim(part, ".0123456789") != "" {
+			return 0
+		}
+		n, err := strconv.ParseFloat(part, 64)
+		if err != nil {
+			return 0
+		}
+		total = total*60 + n
+	}
+	if total > 1e6 {
+		return 0
+	}
+	return int64(total)
+}
+
 // takeEnclosure takes a picture or another file, by its type or else by its name.
-func (d *draft) takeEnclosure(field, address, mediaType, medium, length, title string, base *url.URL) {
-	if isPicture(address, mediaType, medium) {
-		d.takePicture(field, address, title, base)
+func (d *draft) takeEnclosure(field string, e enclosed, base *url.URL) {
+	if isPicture(e.address, e.mediaType, e.medium) {
+		d.takePicture(field, e.address, e.title, base)
 		return
 	}
-	d.takeFile(field, address, mediaType, length, title, base)
+	d.takeFile(field, e, base)
 }
 
 func isPicture(address, mediaType, medium string) bool {

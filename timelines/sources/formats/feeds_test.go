@@ -359,7 +359,7 @@ func TestHTMLText(t *testing.T) {
 		{`<a href="https://t.example/tags/%D1%82%D0%B5%D1%81%D1%82">#тест</a> <a href="https://t.example/@ann">@ann</a> <a href="https://g.example/pull/1">#1</a>`, "#тест @ann #1 (https://g.example/pull/1)"},
 		{"<!-- a -->b<![CDATA[c]]>d", "bd"},
 		{"a<b", "a"},
-		{"<iframe src='https://v.example/1'>x</iframe>a", "https://v.example/1\n\na"},
+		{"b<iframe src='https://v.example/1'>x</iframe>a", "b\n\na"},
 		{"<p>caf\u0065\u0301</p>", "café"},
 		{"a\u00adb\u200bc", "ab\u200bc"},
 		{"<textarea>a</textarea>b<select><option>c</select>", "b"},

@@ -126,7 +126,7 @@ func (r *record) take(i int, value string) {
 	case "pictures":
 		d.takePicture(f.Name, value, "", nil)
 	case "files":
-		d.takeFile(f.Name, value, "", "", "", nil)
+		d.takeFile(f.Name, enclosed{address: value}, nil)
 	}
 }
 

@@ -200,7 +200,7 @@ func hostiles() []hostile {
 		{name: "line break in an id", text: rss("<item><guid>a\nb</guid><title>a</title></item>"), items: 1, problems: "id_control"},
 		{name: "one id in two spellings", text: rss("<item><guid>caf\u00e9</guid><title>a</title></item><item><guid>cafe\u0301</guid><title>b</title></item>"), items: 2, problems: "id_repeated"},
 		{name: "nothing in it", text: rss("<item/><item></item>"), items: 2, problems: "id_missing title_and_text_missing id_missing title_and_text_missing"},
-		{name: "nothing to see", text: rss("<item><guid isPermaLink='false'>1</guid><title>\u200b \u00ad\x00</title></item>"), items: 1, problems: ""},
+		{name: "nothing to see", text: rss("<item><guid isPermaLink='false'>1</guid><title>\u200b \u00ad\x00</title></item>"), items: 1, problems: "title_and_text_missing"},
 		{name: "large item among others", text: rss("<item><guid>1</guid><title>a</title></item><item><guid>2</guid><description>" + strings.Repeat("x ", 1<<20) + "</description></item><item><guid>3</guid><title>c</title></item>"), items: 3, problems: "item_large"},
 		{name: "large attribute", text: rss("<item a='" + strings.Repeat("x", 2<<20) + "'><guid>1</guid></item>"), items: 1, problems: "id_missing item_large"},
 		{name: "JSON, large item", text: json + `{"id":"1","content_text":"` + strings.Repeat("x ", 1<<20) + `"},{"id":"2","title":"b"}]}`, items: 2, problems: "item_large"},

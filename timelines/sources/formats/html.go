@@ -26,7 +26,7 @@ type found struct {
 // in a row. It is cut a little above MaxTextRunes. Work and memory are in proportion to the
 // source, and elements are not nested in memory, whatever the source is.
 func htmlText(source string, base *url.URL) (string, found) {
-	h := htmlReader{base: base}
+	h := htmlReader{base: base, source: source}
 	h.read(source, false)
 	return h.b.String(), h.found
 }
@@ -89,6 +89,12 @@ type htmlReader struct {
 	pre    int
 	marker string // of the item of a list that comes next
 	lists  []int  // the number of the next item, 0 for a bullet
+
+	source  string    // the whole text
+	playing atom.Atom // the open audio or video element
+	played  bool      // it has a file
+	muted   bool      // its text is left out
+	held    bool      // the open object has an address
 
 	linked bool
 	href   string
@@ -185,22 +191,23 @@ func (h *htmlReader) open(t html.Token) {
 		if a == h.mute && t.Type == html.StartTagToken {
 			h.nested++
 		}
+		if h.mute == atom.Object {
+			h.embedded(t)
+		}
 		return
 	}
 	switch a {
-	case atom.Script, atom.Style, atom.Template, atom.Noembed, atom.Noframes, atom.Svg, atom.Math, atom.Select, atom.Textarea, atom.Title, atom.Object:
+	case atom.Script, atom.Style, atom.Template, atom.Noembed, atom.Noframes, atom.Svg, atom.Math, atom.Select, atom.Textarea, atom.Title, atom.Object, atom.Iframe:
+		if a == atom.Object || a == atom.Iframe {
+			h.lines(2)
+			h.held = false
+			h.embedded(t)
+		}
 		if t.Type == html.StartTagToken {
 			h.mute, h.nested = a, 0
 		}
-	case atom.Iframe:
-		h.lines(2)
-		if address, ok := webAddress(attrOf(t, "src"), h.base); ok && len(address) <= MaxAddressBytes {
-			h.write(address)
-		}
-		h.lines(2)
-		if t.Type == html.StartTagToken {
-			h.mute, h.nested = a, 0
-		}
+	case atom.Embed:
+		h.embedded(t)
 	case atom.Noscript:
 		if t.Type == html.StartTagToken {
 			h.silent++
@@ -213,10 +220,18 @@ func (h *htmlReader) open(t html.Token) {
 		}
 	case atom.Img, atom.Image:
 		h.picture(t)
-	case atom.Video, atom.Audio, atom.Source:
-		if address, ok := webAddress(attrOf(t, "src"), h.base); ok && len(h.files) < maxFound && len(address) <= MaxAddressBytes {
-			h.files = append(h.files, File{URL: address, Type: oneLine(attrOf(t, "type"))})
+	case atom.Video, atom.Audio:
+		h.lines(1)
+		h.stop()
+		h.playing = a
+		h.file(attrOf(t, "src"), attrOf(t, "type"))
+		// Browsers show what stands inside only if they know no such element.
+		if t.Type == html.StartTagToken && strings.Contains(h.source, "</"+a.String()) {
+			h.muted = true
+			h.silent++
 		}
+	case atom.Source:
+		h.file(attrOf(t, "src"), attrOf(t, "type"))
 	case atom.Br:
 		h.breaks++
 	case atom.Pre:
@@ -267,6 +282,9 @@ func (h *htmlReader) close(a atom.Atom) {
 		h.closeLink()
 	case atom.Noscript:
 		h.silent = max(h.silent-1, 0)
+	case atom.Video, atom.Audio:
+		h.stop()
+		h.lines(1)
 	case atom.Pre:
 		h.pre, h.indent = max(h.pre-1, 0), 0
 		h.lines(2)
@@ -391,6 +409,62 @@ func (h *htmlReader) picture(t html.Token) {
 			return
 		}
 	}
+}
+
+// file takes the file of an audio or video element: the first one, as several are forms of one.
+func (h *htmlReader) file(src, mediaType string) {
+	address, ok := webAddress(src, h.base)
+	if !ok || h.played || len(h.files) == maxFound || len(address) > MaxAddressBytes {
+		return
+	}
+	// WordPress adds a number to the same address for each player of a page.
+	if at := strings.LastIndex(address, "?_="); at > 0 && strings.Trim(address[at+3:], "0123456789") == "" {
+		address = address[:at]
+	}
+	mediaType, _, _ = strings.Cut(oneLine(mediaType), ";")
+	if mediaType, _ = cutRunes(mediaType, 100); mediaType == "" && h.playing != 0 {
+		mediaType = h.playing.String()
+	}
+	h.files = append(h.files, File{URL: address, Type: mediaType})
+	h.played = h.playing != 0
+}
+
+// stop ends an audio or video element.
+func (h *htmlReader) stop() {
+	if h.muted {
+		h.silent = max(h.silent-1, 0)
+	}
+	h.playing, h.played, h.muted = 0, false, false
+}
+
+// embedded takes the address of a player, or another file, that a page holds.
+func (h *htmlReader) embedded(t html.Token) {
+	src := ""
+	switch t.DataAtom {
+	case atom.Iframe, atom.Embed:
+		src = attrOf(t, "src")
+	case atom.Object:
+		src = attrOf(t, "data")
+	case atom.Param:
+		if name := attrOf(t, "name"); strings.EqualFold(name, "movie") || strings.EqualFold(name, "src") {
+			src = attrOf(t, "value")
+		}
+	}
+	address, ok := webAddress(src, h.base)
+	if !ok || h.held && h.mute == atom.Object || h.silent > 0 || len(h.files) == maxFound || len(address) > MaxAddressBytes ||
+		isSmall(attrOf(t, "width")) || isSmall(attrOf(t, "height")) || hidden(attrOf(t, "style")) {
+		return
+	}
+	mediaType, _ := cutRunes(oneLine(attrOf(t, "type")), 100)
+	switch {
+	case isPicture(address, mediaType, ""):
+		h.pictures = append(h.pictures, Picture{URL: address})
+		return // an object may hold a film too
+	case mediaType == "" || mediaType == flash:
+		mediaType = Player
+	}
+	h.held = true
+	h.files = append(h.files, File{URL: address, Type: mediaType})
 }
 
 // isSmall reports whether a measure of a picture is that of a tracking pixel.

@@ -70,13 +70,19 @@ type Picture struct {
 	Text string `json:"text,omitzero"`
 }
 
-// File is an enclosure that is no picture: audio, video, a document.
+// File is an enclosure that is no picture: audio, video, a document, or the page of a player.
 type File struct {
-	URL   string `json:"url"`
-	Type  string `json:"type,omitzero"`   // media type as given
-	Bytes int64  `json:"bytes,omitzero"`  // as given; 0 if unknown
-	Title string `json:"title,omitempty"` // of the attachment of a JSON Feed
+	URL string `json:"url"`
+	// Type is the media type as given; audio or video alone if no more is known, and Player for
+	// the page of a player.
+	Type    string `json:"type,omitzero"`
+	Bytes   int64  `json:"bytes,omitzero"`   // as given; 0 if unknown
+	Title   string `json:"title,omitempty"`  // of the attachment of a JSON Feed
+	Seconds int64  `json:"seconds,omitzero"` // how long it plays, as given; 0 if unknown
 }
+
+// Player is the type of a page that plays something inside other pages.
+const Player = "text/html"
 
 // Hash is a hash of what is shown of an item: of all but Line and Problems. Two items of one
 // id with the same hash are the same.

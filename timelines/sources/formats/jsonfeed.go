@@ -283,20 +283,22 @@ func (j *jsonFeed) take(d *draft, raw []byte) {
 	}
 	if attachments != nil {
 		elements(attachments, func(a []byte) {
-			var address, kind, size, title string
+			var e enclosed
 			members(a, func(key string, v []byte) {
 				switch key {
 				case "url":
-					address = text(v)
+					e.address = text(v)
 				case "mime_type":
-					kind = text(v)
+					e.mediaType = text(v)
 				case "size_in_bytes":
-					size = text(v)
+					e.length = text(v)
+				case "duration_in_seconds":
+					e.duration = text(v)
 				case "title":
-					title = text(v)
+					e.title = text(v)
 				}
 			})
-			d.takeEnclosure("attachments", address, kind, "", size, title, j.r.base)
+			d.takeEnclosure("attachments", e, j.r.base)
 		})
 	}
 }

@@ -80,6 +80,11 @@ func plainText(s string) string {
 	return b.String()
 }
 
+// visible reports whether a text shows anything.
+func visible(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
+}
+
 // cutRunes returns at most n characters of a text; a longer one ends with an ellipsis, behind
 // a word if there is one near.
 func cutRunes(s string, n int) (text string, cut bool) {

@@ -21,6 +21,7 @@ type entry struct {
 	published, updated  dated
 	lat, lon            string
 	thumbs              []Picture
+	duration            string // of the enclosure
 }
 
 type dated struct {
@@ -109,7 +110,7 @@ func (f *xmlFeed) rssField(d *draft, e *entry, c int32, field string, base *url.
 	case "category":
 		d.addCategory(field, unescape(t.content(c)))
 	case "enclosure":
-		d.takeEnclosure(field, t.attr(c, noSpace, "url"), t.attr(c, noSpace, "type"), "", t.attr(c, noSpace, "length"), "", base)
+		d.takeEnclosure(field, enclosed{address: t.attr(c, noSpace, "url"), mediaType: t.attr(c, noSpace, "type"), length: t.attr(c, noSpace, "length")}, base)
 	case "image":
 		for u, n := range t.elements(c) {
 			if n.name.local == "url" {
@@ -167,7 +168,7 @@ func (f *xmlFeed) atomField(d *draft, e *entry, c int32, field string, base *url
 		f.atomLink(d, e, c, base)
 	case "content":
 		if src := t.attr(c, noSpace, "src"); src != "" {
-			d.takeEnclosure("content", src, t.attr(c, noSpace, "type"), "", "", "", joined(base, t.attr(c, xmlSpace, "base")))
+			d.takeEnclosure("content", enclosed{address: src, mediaType: t.attr(c, noSpace, "type")}, joined(base, t.attr(c, xmlSpace, "base")))
 		} else if e.content == "" {
 			e.content, e.contentPlain = f.atomText(c)
 			e.contentOf, e.contentBase = field, joined(base, t.attr(c, xmlSpace, "base"))
@@ -239,7 +240,7 @@ func (f *xmlFeed) atomLink(d *draft, e *entry, c int32, base *url.URL) {
 			e.enclosed = "html" // the page itself, rather than another form of it
 		}
 	case "enclosure":
-		d.takeEnclosure("link", href, kind, "", t.attr(c, noSpace, "length"), t.attr(c, noSpace, "title"), base)
+		d.takeEnclosure("link", enclosed{address: href, mediaType: kind, length: t.attr(c, noSpace, "length"), title: t.attr(c, noSpace, "title")}, base)
 	}
 }
 
@@ -280,6 +281,8 @@ func (f *xmlFeed) itunesField(d *draft, e *entry, c int32, field string, base *u
 		if e.summary == "" {
 			e.summary, e.summaryOf = t.content(c), "itunes:summary"
 		}
+	case "duration":
+		first(&e.duration, t.content(c))
 	case "image":
 		if a, ok := d.address(PictureInvalid, PictureInvalid, "itunes:image", t.attr(c, noSpace, "href"), base); ok {
 			e.thumbs = append(e.thumbs, Picture{URL: a})
@@ -308,8 +311,11 @@ func (f *xmlFeed) media(d *draft, e *entry, c int32, base *url.URL, depth int) {
 				break
 			}
 		}
-		if kind != "application/x-shockwave-flash" && address != "" {
-			d.takeEnclosure("media:content", address, kind, medium, t.attr(c, noSpace, "fileSize"), text, base)
+		if kind != flash && address != "" {
+			d.takeEnclosure("media:content", enclosed{
+				address: address, mediaType: kind, medium: medium, title: text,
+				length: t.attr(c, noSpace, "fileSize"), duration: t.attr(c, noSpace, "duration"),
+			}, base)
 		}
 		if depth < 2 {
 			f.inMedia(d, e, c, base, 1)
@@ -333,8 +339,10 @@ func (f *xmlFeed) media(d *draft, e *entry, c int32, base *url.URL, depth int) {
 }
 
 // inMedia takes what is inside of a group or of a media:content. The title and the
-// description of a group are the item's, those of a media:content that of one picture.
+// description of a group are the item's, those of a media:content that of one picture. The
+// files of a group are forms of one: the default one is taken, or else the first.
 func (f *xmlFeed) inMedia(d *draft, e *entry, c int32, base *url.URL, depth int) {
+	file := f.fileOf(c)
 	for k, n := range f.tree.elements(c) {
 		if n.name.space != mediaSpace {
 			continue
@@ -345,7 +353,7 @@ func (f *xmlFeed) inMedia(d *draft, e *entry, c int32, base *url.URL, depth int)
 				f.media(d, e, k, base, 0)
 			}
 		case "content":
-			if depth == 0 {
+			if depth == 0 && (k == file || !f.isFile(k)) {
 				f.media(d, e, k, base, 2)
 			}
 		case "thumbnail":
@@ -353,6 +361,29 @@ func (f *xmlFeed) inMedia(d *draft, e *entry, c int32, base *url.URL, depth int)
 		}
 	}
 }
+
+// fileOf returns the default one of the files in a group, or else the first.
+func (f *xmlFeed) fileOf(group int32) int32 {
+	var file int32
+	for k, n := range f.tree.elements(group) {
+		if n.name != (name{mediaSpace, "content"}) || !f.isFile(k) {
+			continue
+		}
+		if file == 0 || f.tree.attr(k, noSpace, "isDefault") == "true" && f.tree.attr(file, noSpace, "isDefault") != "true" {
+			file = k
+		}
+	}
+	return file
+}
+
+// isFile reports whether a media:content is taken as a file.
+func (f *xmlFeed) isFile(c int32) bool {
+	address, kind := f.tree.attr(c, noSpace, "url"), f.tree.attr(c, noSpace, "type")
+	return address != "" && kind != flash && !isPicture(address, kind, f.tree.attr(c, noSpace, "medium"))
+}
+
+// flash is the type of what no browser plays any more.
+const flash = "application/x-shockwave-flash"
 
 func (f *xmlFeed) placeField(d *draft, e *entry, c int32, n name) {
 	t := &f.tree
@@ -437,6 +468,7 @@ func (f *xmlFeed) conclude(d *draft, e *entry, base *url.URL) {
 			d.Pictures = d.Pictures[:declared] // they are the same, smaller
 		}
 	}
+	d.plays(secondsOf(e.duration))
 	at := func(x dated) time.Time {
 		d.at = x.line
 		return d.date(x.field, x.value, parseDate)
