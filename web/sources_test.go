@@ -346,6 +346,38 @@ func TestSourceOfFiles(t *testing.T) {
 	}
 }
 
+// A file of rows without dates changes nothing of what a follower's home page shows.
+func TestAFirstLoadLeavesHomePages(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t)
+	// Bob looks before the load and dan after it: a page that nobody has open is built on its visit.
+	ann, bob, cat, dan := f.Person("ann"), f.Person("bob"), f.Person("cat"), f.Person("dan")
+	for _, p := range []*webtest.Person{bob, dan} {
+		p.Subscribe("ann")
+		p.Subscribe("cat")
+	}
+	for i := range 30 {
+		cat.Post(fmt.Sprint("Tide ", i))
+	}
+	texts := regexp.MustCompile(`(Tide|Row) \d+`)
+	home := func(p *webtest.Person) []string { return texts.FindAllString(p.Visitor().Get("/").Wants(200).Body, -1) }
+	before := home(bob)
+	if len(before) < 25 {
+		t.Fatalf("the home page shows %v", before)
+	}
+	var rows strings.Builder
+	rows.WriteString("id,title\n")
+	for i := range 300 {
+		fmt.Fprintf(&rows, "%d,Row %d\n", i, i)
+	}
+	ann.Visitor().PostFiles("/settings/sources", upload("file", "rows.csv", rows.String()), "way", "file")
+	f.work()
+	if after := home(dan); !slices.Equal(after, before) {
+		t.Errorf("the home page shows %v, and showed %v", after, before)
+	}
+	ann.Visitor().Get("/ann").Has("Row 0", "Row 24").Lacks("Row 299")
+}
+
 // Many links come with a list: each is added once, and the page counts what became of them.
 func TestManyLinks(t *testing.T) {
 	t.Parallel()

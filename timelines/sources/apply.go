@@ -87,6 +87,8 @@ type batch struct {
 	lines map[string]int64
 	// problems are what was wrong, as far as there is room.
 	problems problems
+	// backdated is what undatedAt has found for a first load.
+	backdated time.Time
 	// grown is how many items are new.
 	grown int64
 	// pushed is set where somebody wants to know what became of each item.
@@ -347,18 +349,48 @@ func (b *batch) refuse(x *timelines.ItemsTx) {
 // was late, and would leave nothing else there.
 const mostLifted = 50
 
+// undatedAge is how long before a first load those of its items stand that have no date. They may be of any age. As
+// old as that, they stand below what a follower's pages show first.
+const undatedAge = 30 * 24 * time.Hour
+
+// undatedAt is a time right before which undated items stand that are no news: in a first load undatedAge ago, or the
+// newest date of the batch if that is earlier. In a later load they are from some time since the one before.
+func (b *batch) undatedAt() time.Time {
+	switch {
+	case b.source.SucceededAt != nil:
+		return *b.source.SucceededAt
+	case !b.backdated.IsZero():
+		return b.backdated
+	}
+	var newest time.Time
+	for _, it := range b.fresh {
+		if it.At.After(newest) && !b.undated(it.Item) {
+			newest = it.At
+		}
+	}
+	at := b.load.CreatedAt.Add(-undatedAge)
+	if !newest.IsZero() && newest.Before(at) {
+		at = newest
+	}
+	b.backdated = at
+	return at
+}
+
+// undated reports whether an item has no date, or one in the future, which says as little.
+func (b *batch) undated(it *formats.Item) bool { return it.At.IsZero() || it.At.After(b.now) }
+
 // post is what an item becomes.
 func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
 	p := timelines.ItemPost{Body: b.writer.body(it), Language: languageOf(it), Place: placeOf(it), CreatedAt: it.At}
 	first := b.source.SucceededAt == nil
-	if p.CreatedAt.IsZero() || p.CreatedAt.After(b.now) {
-		// Files have their newest items first.
-		p.CreatedAt = b.load.CreatedAt.Add(-time.Duration(b.load.Cursor+int64(i)) * time.Microsecond)
-	}
 	many := b.load.Added+int64(i) >= mostLifted
-	if many && it.At.IsZero() && !first {
-		// They came at some time since the last load.
-		p.CreatedAt = b.source.SucceededAt.Add(-time.Duration(b.load.Cursor+int64(i)) * time.Microsecond)
+	if b.undated(it) {
+		p.CreatedAt = b.load.CreatedAt
+		if first || many {
+			p.CreatedAt = b.undatedAt()
+		}
+		// Files have their newest items first.
+		p.CreatedAt = p.CreatedAt.Add(-time.Duration(b.load.Cursor+int64(i)+1) * time.Microsecond)
 	}
 	p.Lifts = !first && !many && b.now.Sub(p.CreatedAt) < lateAfter
 	return p

@@ -1,6 +1,8 @@
 package sources_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -159,6 +161,44 @@ func TestManyUndatedItemsLift(t *testing.T) {
 			}
 			return
 		}
+	}
+}
+
+// Undated items of a first load, and those dated in the future, stand below what others posted lately, in their
+// order and before the items whose dates are known; later those dated in the future do not all come to the top.
+func TestUndatedItemsOfAFirstLoad(t *testing.T) {
+	w := newWorld(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	blog := w.source(bob, "blog", sources.Append, `{}`)
+	page := items("lately", 25) // an hour after the other, and one a week ago
+	page = append(page, item("week", "a week ago", 7*24*time.Hour))
+	w.load(blog, 500, page...)
+	before := w.shown()
+
+	list := items("row", 300)
+	for i, it := range list {
+		if it.At = (time.Time{}); i%2 == 0 {
+			it.At = time.Now().AddDate(1, 0, 0)
+		}
+	}
+	w.load(w.source(ann, "list", sources.Append, `{}`), 100, list...)
+	w.same("posts", w.shown(), append(before, titles(list)...))
+
+	dated := item("known", "of a known date", 2*365*24*time.Hour)
+	other := []*formats.Item{{ID: "1", Title: "undated 1"}, dated, {ID: "2", Title: "undated 2"}}
+	source := w.source(ann, "other", sources.Append, `{}`)
+	w.load(source, 500, other...)
+	all := w.shown()
+	w.same("the end", all[len(all)-3:], []string{"of a known date", "undated 1", "undated 2"})
+
+	_, err := w.posts.Posts.Create(t.Context(), timelines.NewPost{Author: ann.ID, Body: "written here"})
+	w.must(err)
+	for i, it := range list {
+		it.ID, it.At = fmt.Sprint("new-", i), time.Now().AddDate(1, 0, 0)
+	}
+	w.load(source, 500, list...)
+	if at := slices.Index(w.shown(), "written here"); at > 100 {
+		t.Errorf("what somebody wrote stands below %d items that are dated in the future", at)
 	}
 }
 

@@ -115,7 +115,7 @@ var fieldTexts = texts{
 	"text":       {"Plain text. Line breaks are kept.", "Простой текст. Переносы строк сохраняются."},
 	"html":       {"The text as HTML, escaped or in CDATA. It is only read if there is no text.", "Текст в HTML, экранированный или в CDATA. Читается, только если нет text."},
 	"url":        {"The page of the item.", "Страница записи."},
-	"date":       {"When it was published: 2026-11-24T10:00:00Z, or 2026-11-24. Without a zone it is UTC.", "Когда опубликована: 2026-11-24T10:00:00Z или 2026-11-24. Без часового пояса это UTC."},
+	"date":       {"When it was published: 2026-11-24T10:00:00Z, or 2026-11-24. Without a zone it is UTC. Items without a date come to the top as they arrive, but those of a first load stand a month back.", "Когда опубликована: 2026-11-24T10:00:00Z или 2026-11-24. Без часового пояса это UTC. Записи без даты встают наверх по мере прихода, а из первой загрузки — на месяц раньше неё."},
 	"updated":    {"When it was last changed.", "Когда изменена в последний раз."},
 	"author":     {"Who wrote it.", "Автор."},
 	"language":   {"Its language, as in BCP 47: en, ru, pt-BR.", "Язык по BCP 47: en, ru, pt-BR."},
