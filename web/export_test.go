@@ -53,6 +53,7 @@ func (s *Server) DatabaseTimeout() time.Duration { return s.databaseTimeout }
 
 func (s *Server) SetLimits(l Limits)                                    { *s.limits = *newLimits(l) }
 func (s *Server) SetURL(u *url.URL)                                     { s.url = u }
+func (s *Server) SetListen(address string)                              { s.listen = address }
 func (s *Server) SetOwnHost(only bool)                                  { s.ownHost = only }
 func (s *Server) SetSessionAge(d time.Duration)                         { s.sessionAge = d }
 func (s *Server) SetRenderer(r *view.Renderer)                          { s.view = r }

@@ -50,6 +50,10 @@ var errorsTexts = texts{
 	"error.fault":       {"This is our mistake, not yours. We’ve noted it.", "Это наша ошибка, не ваша. Мы её записали."},
 	"error.broad.title": {"Too many results", "Слишком много результатов"},
 	"error.stalled":     {"The form didn’t arrive in time. Send it again.", "Форма не дошла вовремя. Отправьте её ещё раз."},
+	"error.host.unset": {
+		"The operator of this site has to say that this is its address. Please set RIVERRUN_URL to the address that people use, as in RIVERRUN_URL=https://river.example, and start riverrun again. Until then the site answers at {address}.",
+		"Владелец сайта должен указать, что это его адрес. Задайте в RIVERRUN_URL адрес, по которому сюда приходят, например RIVERRUN_URL=https://river.example, и запустите riverrun снова. До этого сайт отвечает по адресу {address}.",
+	},
 	"error.host":        {"This site is only available at {address}.", "Этот сайт доступен только по адресу {address}."},
 	"error.large.title": {"Too large", "Слишком много"},
 	"error.large":       {"This is too much for one post.", "Для одной записи это слишком много."},
