@@ -106,8 +106,10 @@ type Server struct {
 	// databaseTimeout is Config's.
 	databaseTimeout time.Duration
 	limits          *limits
-	addresses       addresses
-	suggestions     *suggestions
+	// uploadGrace is slowestGrace, unless a test has less patience.
+	uploadGrace time.Duration
+	addresses   addresses
+	suggestions *suggestions
 	// delay waits; tests put another in its place.
 	delay  func(context.Context, time.Duration) error
 	view   *view.Renderer
@@ -169,6 +171,7 @@ func New(c Config) (*Server, error) {
 		sessionAge:      c.SessionAge,
 		databaseTimeout: c.DatabaseTimeout,
 		limits:          newLimits(c.Limits),
+		uploadGrace:     slowestGrace,
 		addresses:       addresses{c.TrustedProxies},
 		delay:           delay,
 		suggestions:     newSuggestions(),
@@ -279,7 +282,9 @@ func (s *Server) Handler() http.Handler {
 		s.log.Warn("the site's address is no origin; forms are compared with the Host header alone", "error", err)
 	}
 	guard.AddInsecureBypassPattern("/api/") // no cookie counts there
-	guard.SetDenyHandler(s.page(func(http.ResponseWriter, *request) error { return errCrossOrigin }))
+	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.refuseUnread(w, &request{Request: r, loc: view.LocaleFor(r, "")}, errCrossOrigin)
+	}))
 
 	return compress(s.observe(s.secure(s.misdirected(s.bound(guard.Handler(oldAddresses(mux)))))))
 }
