@@ -53,6 +53,9 @@ func (s *Server) DatabaseTimeout() time.Duration { return s.databaseTimeout }
 
 func (s *Server) SetLimits(l Limits)                                    { *s.limits = *newLimits(l) }
 func (s *Server) SetURL(u *url.URL)                                     { s.url = u }
+func (s *Server) SetUploadGrace(d time.Duration)                        { s.uploadGrace = d }
+func (s *Server) SetArriving(account int64, n int)                      { s.limits.arriving.add(accountKey(account), n) }
+func (s *Server) SetListen(address string)                              { s.listen = address }
 func (s *Server) SetOwnHost(only bool)                                  { s.ownHost = only }
 func (s *Server) SetSessionAge(d time.Duration)                         { s.sessionAge = d }
 func (s *Server) SetRenderer(r *view.Renderer)                          { s.view = r }
@@ -86,4 +89,14 @@ func AccountForms() (acts []string) {
 		acts = append(acts, act)
 	}
 	return acts
+}
+
+// NextBytesBy is when the next bytes of a form with files must come, of which n bytes have come.
+func NextBytesBy(began time.Time, n int) (by time.Time) {
+	p := &paced{
+		ReadCloser: http.NoBody, began: began, grace: slowestGrace, until: began.Add(uploadTime), n: int64(n),
+		deadline: func(t time.Time) error { by = t; return nil },
+	}
+	_, _ = p.Read(nil)
+	return by
 }

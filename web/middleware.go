@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"riverrun/timelines"
@@ -56,35 +54,6 @@ func (s *Server) secure(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// misdirected refuses requests for another host if the operator has set the site's: a name
-// that somebody else has pointed at this machine shows nothing of it. Health checks may use
-// any name. A redirect would loop behind a proxy that replaces the Host header.
-func (s *Server) misdirected(next http.Handler) http.Handler {
-	if !s.ownHost {
-		return next
-	}
-	own := withoutPort(s.url.Host, s.url.Scheme)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !quiet(r.URL.Path) && withoutPort(r.Host, s.url.Scheme) != own {
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			w.Header().Set("Cache-Control", "no-store")
-			w.WriteHeader(http.StatusMisdirectedRequest)
-			_, _ = io.WriteString(w, view.LocaleFor(r, "").T("error.host", "address", s.url.String())+"\n") // the browser is gone
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// withoutPort is a host in lower case without the port that its scheme has anyway.
-func withoutPort(host, scheme string) string {
-	port := ":80"
-	if scheme == "https" {
-		port = ":443"
-	}
-	return strings.TrimSuffix(strings.ToLower(host), port)
 }
 
 type codeKey struct{}

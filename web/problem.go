@@ -26,6 +26,7 @@ var (
 	errNoPage      = errors.New("no such address")
 	errMethod      = errors.New("no such method at this address")
 	errSignIn      = errors.New("not signed in")
+	errFilesSignIn = errors.New("files of somebody who is not signed in")
 	errLimited     = errors.New("too many tries")
 	errCrossOrigin = errors.New("cross-origin form")
 	errOtherViewer = errors.New("page was made for another viewer")
@@ -66,6 +67,7 @@ var problems = []struct {
 	{rivers.ErrForbidden, forbidden},
 	{errCrossOrigin, problem{http.StatusForbidden, "error.forbidden.title", "error.crossorigin"}},
 	{errOtherViewer, problem{http.StatusConflict, "error.otherviewer.title", "error.otherviewer"}},
+	{errFilesSignIn, problem{http.StatusUnauthorized, "error.signin.title", "error.files.signin"}},
 	{errLimited, problem{http.StatusTooManyRequests, "error.limited.title", "error.limited"}},
 	{timelines.ErrBusy, busy},
 	{errStalled, problem{http.StatusRequestTimeout, "error.busy.title", "error.stalled"}},

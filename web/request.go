@@ -52,6 +52,9 @@ func (s *Server) page(h handler) http.Handler {
 			err = h(w, r)
 		}
 		if err != nil {
+			if _, large := errors.AsType[*http.MaxBytesError](err); large {
+				w.Header().Set("Connection", "close") // the rest is not read
+			}
 			s.fail(w, r, err)
 		}
 	})
@@ -62,6 +65,9 @@ func (s *Server) page(h handler) http.Handler {
 func (r *request) receive() error {
 	if r.Method != http.MethodPost {
 		return nil
+	}
+	if r.PostForm == nil && r.ContentLength > maxForm {
+		return &http.MaxBytesError{Limit: maxForm}
 	}
 	err := r.ParseForm()
 	if err == nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -174,10 +175,52 @@ func TestHostIsChecked(t *testing.T) {
 			}
 		}
 	}
-	s.Server.SetOwnHost(false)
-	site = s.Server.Handler()
-	if w := ask("GET", "anything.example", "/everything"); w.Code != 200 {
-		t.Errorf("where no address is set: status %d, want 200", w.Code)
+}
+
+// Where the operator has set no address, the site answers at this machine's own names and at
+// the host that it listens on, and at no name that anybody can point at it.
+func TestHostWithoutAnAddress(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	site := s.Server.Handler()
+	machine := []string{"localhost", "localhost:8080", "LocalHost:9000", "river.localhost", "127.0.0.1", "127.0.0.1:8080", "127.3.2.1:1", "[::1]", "[::1]:8080", "[::ffff:127.0.0.1]:8080"}
+	others := []string{"", "evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example", "notlocalhost", "127.0.0.1@evil.example", "river.lan.evil.example", "0x7f000001", "2130706433"}
+	addresses := []string{"192.0.2.7", "192.0.2.7:8080", "[2001:db8::7]:8080"}
+	for _, tt := range []struct {
+		listen        string
+		ours, refused []string
+	}{
+		{"127.0.0.1:8080", nil, append(addresses, "river.lan")},
+		{"192.0.2.7:8080", []string{"192.0.2.7", "192.0.2.7:8080", "192.0.2.7:80"}, []string{"192.0.2.8:8080", "[2001:db8::7]:8080", "river.lan"}},
+		{"river.lan:8080", []string{"river.lan:8080", "River.LAN"}, addresses},
+		{"0.0.0.0:8080", addresses, []string{"river.lan:8080", "0.0.0.0.evil.example"}},
+		{"[::]:8080", addresses, []string{"river.lan:8080"}},
+		{":8080", addresses, []string{"river.lan:8080"}},
+	} {
+		s.Server.SetListen(tt.listen)
+		ask := func(host, address string) *httptest.ResponseRecorder {
+			r := httptest.NewRequest("GET", address, nil)
+			r.Host = host
+			w := httptest.NewRecorder()
+			site.ServeHTTP(w, r)
+			return w
+		}
+		for _, host := range slices.Concat(machine, tt.ours) {
+			if w := ask(host, "/everything"); w.Code != 200 {
+				t.Errorf("listening on %s, host %q: status %d, want 200", tt.listen, host, w.Code)
+			}
+		}
+		for _, host := range slices.Concat(others, tt.refused) {
+			for _, address := range []string{"/everything", "/ws", "/static/river.js", "/api/sources/x/items"} {
+				w := ask(host, address)
+				if body := w.Body.String(); w.Code != http.StatusMisdirectedRequest || !strings.Contains(body, "RIVERRUN_URL=https://") {
+					t.Errorf("listening on %s, %s at host %q: status %d, want 421 that names RIVERRUN_URL: %.300q", tt.listen, address, host, w.Code, body)
+				}
+			}
+			if w := ask(host, "/healthz"); w.Code != 200 {
+				t.Errorf("listening on %s, /healthz at host %q: status %d, want 200", tt.listen, host, w.Code)
+			}
+		}
 	}
 }
 

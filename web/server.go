@@ -48,8 +48,12 @@ type Config struct {
 	// decides whether cookies are Secure; forms and sockets from there are the
 	// site's own.
 	URL string
-	// OwnHost: requests for another host than that of URL are refused.
+	// OwnHost: requests for another host than that of URL are refused. Otherwise those for a
+	// host that is neither this machine's own nor the one in Listen are.
 	OwnHost bool
+	// Listen is the host and port that the site listens on, as the operator names them;
+	// empty: those of URL.
+	Listen string
 	// Ready reports whether everything a page needs answers; nil: always.
 	Ready func(context.Context) error
 	// MetricsPage answers /metrics; nil: there is no such page.
@@ -92,6 +96,7 @@ type Server struct {
 	log       *slog.Logger
 	url       *url.URL
 	ownHost   bool
+	listen    string
 	ready     func(context.Context) error
 	metrics   http.Handler
 	pageTook  *prometheus.HistogramVec // by river kind
@@ -101,8 +106,10 @@ type Server struct {
 	// databaseTimeout is Config's.
 	databaseTimeout time.Duration
 	limits          *limits
-	addresses       addresses
-	suggestions     *suggestions
+	// uploadGrace is slowestGrace, unless a test has less patience.
+	uploadGrace time.Duration
+	addresses   addresses
+	suggestions *suggestions
 	// delay waits; tests put another in its place.
 	delay  func(context.Context, time.Duration) error
 	view   *view.Renderer
@@ -154,7 +161,7 @@ func New(c Config) (*Server, error) {
 	marks := reads.New(c.Timelines.Pool(), c.Log, c.Tiers.PublishSeen)
 	pages := view.NewRenderer(view.Config{Access: c.Rivers.Access(), Asset: static.url, Reads: marks})
 	s := &Server{
-		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, blobs: c.Blobs, pushKeys: c.PushKeys, fileSize: cmp.Or(c.FileSize, DefaultFileSize), sources: cmp.Or(c.Sources, sources.Open(c.Timelines)), log: c.Log, url: address, ownHost: c.OwnHost,
+		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, blobs: c.Blobs, pushKeys: c.PushKeys, fileSize: cmp.Or(c.FileSize, DefaultFileSize), sources: cmp.Or(c.Sources, sources.Open(c.Timelines)), log: c.Log, url: address, ownHost: c.OwnHost, listen: cmp.Or(c.Listen, address.Host),
 		ready: c.Ready, metrics: c.MetricsPage,
 		pageTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "riverrun_page_seconds",
@@ -164,6 +171,7 @@ func New(c Config) (*Server, error) {
 		sessionAge:      c.SessionAge,
 		databaseTimeout: c.DatabaseTimeout,
 		limits:          newLimits(c.Limits),
+		uploadGrace:     slowestGrace,
 		addresses:       addresses{c.TrustedProxies},
 		delay:           delay,
 		suggestions:     newSuggestions(),
@@ -274,7 +282,9 @@ func (s *Server) Handler() http.Handler {
 		s.log.Warn("the site's address is no origin; forms are compared with the Host header alone", "error", err)
 	}
 	guard.AddInsecureBypassPattern("/api/") // no cookie counts there
-	guard.SetDenyHandler(s.page(func(http.ResponseWriter, *request) error { return errCrossOrigin }))
+	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.refuseUnread(w, &request{Request: r, loc: view.LocaleFor(r, "")}, errCrossOrigin)
+	}))
 
 	return compress(s.observe(s.secure(s.misdirected(s.bound(guard.Handler(oldAddresses(mux)))))))
 }

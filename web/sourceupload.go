@@ -64,18 +64,22 @@ func (s sourcePages) withSourceFile(may func(context.Context, *request) error, h
 			return
 		}
 		r, err := s.sender(w, plain)
+		most := s.sources.Limits().FileBytes + maxForm
 		if err == nil && !r.viewer.Anonymous() {
 			err = may(plain.Context(), r)
 		}
+		if err == nil && plain.ContentLength > most {
+			err = &http.MaxBytesError{Limit: most}
+		}
 		if err != nil {
-			s.fail(w, r, err)
+			s.refuseUnread(w, r, err)
 			return
 		}
 		if !r.viewer.Anonymous() {
-			plain.Body = http.MaxBytesReader(w, body.whole, s.sources.Limits().FileBytes+maxForm)
+			plain.Body = http.MaxBytesReader(w, body.whole, most)
 		}
 		if plain, err = s.receiveSource(w, r, plain); err != nil {
-			s.fail(w, r, err)
+			s.refuseUnread(w, r, err)
 			return
 		}
 		form.ServeHTTP(w, plain)
@@ -109,6 +113,7 @@ func (s sourcePages) receiveSource(w http.ResponseWriter, r *request, plain *htt
 		if errors.Is(fault, errStorage) { // the form is shown again with it
 			s.log.ErrorContext(ctx, "an upload of a source failed", "account", r.viewer.AccountID, "error", fault)
 		}
+		w.Header().Set("Connection", "close")
 		return true, errEnough
 	})
 	if err != nil {

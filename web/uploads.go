@@ -75,20 +75,31 @@ func (s *Server) withPicture(of func(context.Context, *request) (int64, error), 
 			return
 		}
 		r, fault := s.sender(w, plain)
+		if plain.ContentLength > s.maxUpload() {
+			s.refuseUnread(w, r, &http.MaxBytesError{Limit: s.maxUpload()})
+			return
+		}
 		account := int64(0)
 		if fault == nil && !r.viewer.Anonymous() {
 			if account, err = of(plain.Context(), r); err != nil {
-				s.fail(w, r, err)
+				s.refuseUnread(w, r, err)
 				return
 			}
 		}
 		plain.Body = http.MaxBytesReader(w, body.whole, s.maxUpload())
 		if plain, err = s.receiveFiles(w, r, plain, account, fault); err != nil {
-			s.fail(w, r, err)
+			s.refuseUnread(w, r, err)
 			return
 		}
 		form.ServeHTTP(w, plain)
 	})
+}
+
+// refuseUnread answers a request whose body is not read, or not to its end. The connection ends
+// with the answer: nobody reads the rest to be able to use it again.
+func (s *Server) refuseUnread(w http.ResponseWriter, r *request, err error) {
+	w.Header().Set("Connection", "close")
+	s.fail(w, r, err)
 }
 
 // maxUpload is the most bytes of a form with files.
@@ -108,17 +119,41 @@ func (s *Server) sender(w http.ResponseWriter, plain *http.Request) (*request, e
 
 // receiveFiles reads a form, and returns the request with its fields. If there is a fault already,
 // or the sender is not known, the fields are read and the files are not.
+//
+// A form that is no larger than one without files is read to its end whatever is refused, and is
+// shown again with all its fields. Of a larger one no file is read that will be refused, nor what
+// follows it: the answer holds the text that came before.
 func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Request, account int64, fault error) (*http.Request, error) {
 	until := time.Now().Add(uploadTime)
 	if r.viewer.Anonymous() {
 		until = time.Now().Add(time.Minute)
 	}
+	small := plain.ContentLength >= 0 && plain.ContentLength <= maxForm
 	var refused []error // files; the form goes on
 	plain, err := s.readForm(w, plain, until, func(ctx context.Context, part *multipart.Part, values url.Values) (bool, error) {
 		if part.FormName() != fileField {
 			return false, nil
 		}
-		if part.FileName() == "" || r.viewer.Anonymous() || fault != nil { // nothing was chosen, or it may not come
+		if part.FileName() == "" { // nothing was chosen
+			return true, nil
+		}
+		err := fault
+		if err == nil {
+			err = s.admitSender(r, values)
+		}
+		if err == nil {
+			var release func()
+			if release, err = s.admitUpload(ctx, r.viewer.AccountID, account); err == nil {
+				defer release()
+			}
+		}
+		if err != nil {
+			if !small {
+				return true, err
+			}
+			if !r.viewer.Anonymous() {
+				fault = err
+			}
 			return true, nil
 		}
 		code, err := s.upload(ctx, r.viewer, account, part)
@@ -148,6 +183,17 @@ func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Req
 	return plain, nil
 }
 
+// admitSender returns an error if nobody is signed in, or somebody else than the form says.
+func (s *Server) admitSender(r *request, values url.Values) error {
+	if r.viewer.Anonymous() {
+		return errFilesSignIn
+	}
+	if values.Has(viewerField) && values.Get(viewerField) != r.me.Name {
+		return errOtherViewer
+	}
+	return nil
+}
+
 // errEnough is returned by what takes the parts of a form when the rest is not to be read.
 var errEnough = errors.New("the rest of the form is not read")
 
@@ -162,11 +208,21 @@ func (s *Server) readForm(w http.ResponseWriter, plain *http.Request, until time
 	}
 	ctx, cancel := context.WithDeadline(plain.Context(), until)
 	defer cancel()
+	plain.Body = &paced{ReadCloser: plain.Body, began: time.Now(), grace: s.uploadGrace, until: until, deadline: controller.SetReadDeadline}
 	reader, err := plain.MultipartReader()
 	if err != nil {
 		return nil, malformedForm(err)
 	}
 	values, room := url.Values{}, int64(maxForm)
+	// Even one that is refused has the fields that came.
+	defer func() {
+		plain.PostForm, plain.Form, plain.MultipartForm = values, url.Values{}, &multipart.Form{Value: values}
+		for _, from := range []url.Values{values, plain.URL.Query()} {
+			for name, all := range from {
+				plain.Form[name] = append(plain.Form[name], all...)
+			}
+		}
+	}()
 	for {
 		part, err := reader.NextPart()
 		if err == io.EOF { // one that is wrapped says that the body ended too soon
@@ -199,12 +255,6 @@ func (s *Server) readForm(w http.ResponseWriter, plain *http.Request, until time
 		}
 		values.Add(name, string(value))
 	}
-	plain.PostForm, plain.Form, plain.MultipartForm = values, url.Values{}, &multipart.Form{Value: values}
-	for _, from := range []url.Values{values, plain.URL.Query()} {
-		for name, all := range from {
-			plain.Form[name] = append(plain.Form[name], all...)
-		}
-	}
 	return plain, nil
 }
 
@@ -217,18 +267,6 @@ func (r *request) fault() error {
 // upload stores a file and records it, for the account of which it will be the picture, or 0.
 func (s *Server) upload(ctx context.Context, v timelines.Viewer, account int64, part *multipart.Part) (code string, err error) {
 	name := part.FileName()
-	key := accountKey(v.AccountID)
-	if err := s.limits.uploads.allow(key); err != nil {
-		return "", err
-	}
-	defer s.limits.arriving.add(key, -1)
-	if s.limits.arriving.add(key, 1) > maxArriving {
-		return "", errLimited
-	}
-	// An upload that is refused below stays in the store for hours, so this comes first.
-	if err := s.mayUpload(ctx, v.AccountID, account); err != nil {
-		return "", err
-	}
 	arriving := &heard{Reader: part}
 	sum, size, err := s.blobs.Put(ctx, arriving, s.fileSize)
 	switch {
@@ -255,10 +293,26 @@ func (s *Server) upload(ctx context.Context, v timelines.Viewer, account int64, 
 	})
 }
 
-func (s *Server) mayUpload(ctx context.Context, owner, account int64) error {
-	ctx, cancel := context.WithTimeout(ctx, s.databaseTimeout)
-	defer cancel()
-	return s.timelines.Files.MayAdd(ctx, owner, account)
+// admitUpload reports whether a file may come, before a byte of it is read or stored: a stored one
+// that is refused stays for hours. release must be called when the file has come.
+func (s *Server) admitUpload(ctx context.Context, owner, account int64) (release func(), err error) {
+	key := accountKey(owner)
+	if err := s.limits.uploads.allow(key); err != nil {
+		return nil, err
+	}
+	release = func() { s.limits.arriving.add(key, -1) }
+	if s.limits.arriving.add(key, 1) > maxArriving {
+		err = errLimited
+	} else {
+		ctx, cancel := context.WithTimeout(ctx, s.databaseTimeout)
+		defer cancel()
+		err = s.timelines.Files.MayAdd(ctx, owner, account)
+	}
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
 }
 
 // isPicture reports whether an upload begins like a picture that can be made. A picture that

@@ -99,7 +99,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 			c.listen = v
 			return nil
 		}},
-		{"RIVERRUN_URL", "", "public address of the site, as in https://river.example, and the only one it answers at; default: where it listens, and any", func(c *config, v string) error {
+		{"RIVERRUN_URL", "", "public address of the site, as in https://river.example, and the only one it answers at; default: where it listens, and the names of this machine for itself", func(c *config, v string) error {
 			if v == "" {
 				return nil
 			}

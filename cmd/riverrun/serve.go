@@ -60,6 +60,7 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 		Log:             n.log,
 		OwnHost:         n.config.ownHost,
 		URL:             n.config.url,
+		Listen:          n.config.listen,
 		SessionAge:      n.config.sessionAge,
 		DatabaseTimeout: n.config.databaseTimeout,
 		Limits:          web.Limits{SignUps: n.config.signUps, SignIns: n.config.signIns},

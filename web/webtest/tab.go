@@ -47,7 +47,7 @@ func Chromium(t testing.TB) context.Context {
 }
 
 func startChromium() (browser context.Context, end func() error, err error) {
-	path := os.Getenv("RIVERRUN_TEST_CHROMIUM")
+	path := os.Getenv("RIVERRUN_CHROMIUM")
 	// The first one is the same engine without windows: a tab takes half as long.
 	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); path == "" && err == nil {
@@ -55,7 +55,7 @@ func startChromium() (browser context.Context, end func() error, err error) {
 		}
 	}
 	if path == "" {
-		return nil, nil, errors.New("none found; install it (make chromium) or name it in RIVERRUN_TEST_CHROMIUM")
+		return nil, nil, errors.New("none found; install it (make chromium) or name it in RIVERRUN_CHROMIUM")
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
@@ -171,20 +171,34 @@ func Eval[T any](b *Tab, expression string) T {
 }
 
 // Await waits until an expression is true in the tab's page, across loads.
+//
+// Each question is an evaluation of its own. One question that waits within the page, as
+// chromedp.Poll's does, may never be answered: a browser freezes the page that somebody
+// leaves and keeps it for the way back.
 func (b *Tab) Await(what, expression string) {
 	b.T.Helper()
-	deadline := time.Now().Add(Patience)
-	var err error
-	for time.Now().Before(deadline) {
-		ctx, cancel := context.WithTimeout(b.Ctx, Patience)
-		_, err = chromedp.Run(ctx, chromedp.Poll[bool]("Boolean("+expression+")",
-			chromedp.WithPollingInterval(10*time.Millisecond), chromedp.WithPollingTimeout(time.Until(deadline))))
-		cancel()
-		if err == nil {
+	ctx, cancel := context.WithTimeout(b.Ctx, Patience)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		is, err := b.ask("Boolean(" + expression + ")")
+		if is {
 			return
 		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			b.T.Fatalf("%s: waiting for %s (%s): %v\n%s", b.Name, what, expression, err, b.Text())
+		}
 	}
-	b.T.Fatalf("%s: waiting for %s (%s): %v\n%s", b.Name, what, expression, err, b.Text())
+}
+
+// ask evaluates a condition in the page. A page that is frozen just now does not answer.
+func (b *Tab) ask(condition string) (bool, error) {
+	ctx, cancel := context.WithTimeout(b.Ctx, time.Second)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[bool](condition))
 }
 
 // Visit loads a page of the site.
