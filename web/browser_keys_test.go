@@ -246,6 +246,101 @@ func TestLetterKeys(t *testing.T) {
 	}
 }
 
+// A letter acts on a post only after j or k chose it, and as long as it has the focus and is on
+// the screen.
+func TestLettersNeedAChosenPost(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	var last string
+	for i := range 12 {
+		last = ann.Post(fmt.Sprintf("post %d, and %s", i, strings.Repeat("more of it ", 20))).Code
+	}
+	b := s.Tab(browser, "ann")
+	b.SignIn("ann")
+	const nothing = `location.pathname === '/' && document.activeElement.tagName !== 'TEXTAREA' && !document.querySelector('form[aria-busy], #river [aria-pressed=true]')`
+	idle := func(when string) {
+		t.Helper()
+		// The driver answers when the page has handled the key.
+		for _, key := range "slowc" {
+			b.Do(chromedp.KeyEvent(string(key)))
+		}
+		if !webtest.Eval[bool](b, nothing) {
+			t.Errorf("%s: letters did something", when)
+		}
+	}
+	b.Visit("/")
+	b.Live()
+	idle("nothing chosen")
+	b.Do(chromedp.Focus(chromedp.CSS(`#p-` + last + `-acts .menu summary`)))
+	idle("a post that has the focus, and was not chosen")
+	b.Do(chromedp.KeyEvent("j"))
+	b.Await("a choice", `document.activeElement.matches('#river > .entry')`)
+	b.Do(chromedp.KeyEvent("l"))
+	b.Await("a like", `document.querySelectorAll('#river .heart[aria-pressed=true]').length === 1`)
+	b.Do(chromedp.Click(chromedp.CSS(`.toast button`)), chromedp.Focus(chromedp.CSS(`#river > [tabindex]`)))
+	b.Await("no like", `!document.querySelector('#river .heart[aria-pressed=true]')`)
+	webtest.Eval[bool](b, `(scrollTo(0, document.body.scrollHeight), true)`)
+	idle("the chosen post is off the screen")
+	webtest.Eval[bool](b, `(document.activeElement.scrollIntoView(), document.activeElement.blur(), true)`)
+	idle("the choice was left")
+	b.Do(chromedp.KeyEvent("j"), chromedp.KeyEvent("c"))
+	b.Await("the box", `document.activeElement.matches('.box textarea')`)
+}
+
+// What a letter changed is said, with a button that takes it back, also when the post has left
+// the page.
+func TestLettersAreUndone(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	bob.Subscribe("ann")
+	code := ann.Post("words").Code
+	s.FollowUp()
+	b := s.Tab(browser, "bob")
+	b.SignIn("bob")
+	b.Visit("/")
+	b.Live()
+	said := func(text string) {
+		t.Helper()
+		b.Await(text, fmt.Sprintf(`document.querySelector('.toast[role=status] span')?.textContent === %q && document.querySelector('.toast').checkVisibility()`, text))
+	}
+	undo := func() {
+		t.Helper()
+		b.Do(chromedp.Click(chromedp.CSS(`.toast button`)))
+		b.Await("no word of it any more", `!document.querySelector('.toast').childElementCount`)
+	}
+	b.Do(chromedp.KeyEvent("j"), chromedp.KeyEvent("l"))
+	said("Liked.")
+	b.Pressed(code, "heart", true)
+	undo()
+	b.Pressed(code, "heart", false)
+	b.Do(chromedp.KeyEvent("j"), chromedp.KeyEvent("s"))
+	said("Saved.")
+	b.Pressed(code, "save", true)
+	if !webtest.Eval[bool](b, `document.activeElement.matches('#river > .entry')`) {
+		t.Error("the choice is lost")
+	}
+
+	b.Visit("/filter/saved")
+	b.Live()
+	b.Do(chromedp.KeyEvent("j"), chromedp.KeyEvent("s"))
+	said("No longer saved.")
+	b.Await("no post", fmt.Sprintf(`!document.querySelector('#p-%s')`, code))
+	undo()
+	b.Pressed(code, "save", true)
+	bob.Visitor().Get("/filter/saved").Has("words")
+
+	// By the mouse the button shows what it did, and nothing else is said.
+	b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts .heart`)))
+	b.Pressed(code, "heart", true)
+	if webtest.Eval[bool](b, `document.querySelector('.toast').childElementCount > 0`) {
+		t.Error("a press of the mouse is said as well")
+	}
+}
+
 // Somebody who types an @name is offered people, and takes one by a key or by a press.
 func TestNamesAreOffered(t *testing.T) {
 	t.Parallel()
