@@ -3,11 +3,13 @@ package web_test
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -339,6 +341,64 @@ func TestLettersAreUndone(t *testing.T) {
 	if webtest.Eval[bool](b, `document.querySelector('.toast').childElementCount > 0`) {
 		t.Error("a press of the mouse is said as well")
 	}
+}
+
+// A page that somebody opens to write on has the caret in the text, with scripts and without.
+func TestPagesToWriteOnHaveTheCaret(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	s.Person("bob").Post("words")
+	v := ann.Visitor()
+	for address, want := range map[string]bool{
+		"/posts/new": true, "/filter/messages?to=bob": true, "/filter/messages": false, "/": false, "/ann": false,
+	} {
+		if got := regexp.MustCompile(`<textarea[^>]*\sautofocus`).MatchString(v.Get(address).Wants(200).Body); got != want {
+			t.Errorf("%s: the caret is in the text: %v, want %v", address, got, want)
+		}
+	}
+	// A form that comes back because of its names has the caret there.
+	if again := v.Post("/posts", "body", "words", "to", "", "direct", "1", "key", "k").Wants(422); regexp.MustCompile(`<textarea[^>]*\sautofocus`).MatchString(again.Body) {
+		t.Error("the caret is in the text, and a name is missing")
+	}
+
+	b := s.Tab(browser, "ann")
+	b.SignIn("ann")
+	for _, width := range []int64{1280, 390} {
+		b.Do(chromedp.EmulateViewport(width, 800))
+		b.Visit("/bob")
+		b.Live()
+		b.Do(chromedp.Click(chromedp.CSS(`a[href="/filter/messages?to=bob"]`)))
+		b.Await("the caret", `location.pathname === '/filter/messages' && document.activeElement.matches('#composer textarea') && document.activeElement.checkVisibility()`)
+		b.Live()
+		b.Do(chromedp.KeyEvent("slow"))
+		b.Await("what was typed", `document.querySelector('#composer textarea').value === 'slow'`)
+		webtest.Eval[bool](b, `(document.querySelector('#composer textarea').value = '', true)`)
+	}
+	link := regexp.MustCompile(`class="act talk" href="([^"]+)"`).FindStringSubmatch(v.Get("/everything").Body)[1]
+	b.Visit(link)
+	b.Await("the caret", `document.activeElement.matches('.box textarea')`)
+}
+
+// A draft that another device kept is in a form that has the caret from the start, also if the
+// browser put it there before the script came.
+func TestDraftInAFormWithTheCaret(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	s.Person("bob")
+	ann.Visitor().Post("/posts", "body", "half a thought", "to", "bob", "direct", "1", "key", "k", "draft", "/filter/messages?to=bob", "keep", "1").Wants(303)
+	b := s.Tab(browser, "ann")
+	b.SignIn("ann")
+	const early = `new MutationObserver(() => document.querySelector('#composer textarea')?.focus()).observe(document, { childList: true, subtree: true })`
+	b.Do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: early})
+		return err
+	}))
+	b.Visit("/filter/messages?to=bob")
+	b.Await("the draft", `document.activeElement.matches('#composer textarea') && document.activeElement.value === 'half a thought'`)
 }
 
 // Somebody who types an @name is offered people, and takes one by a key or by a press.

@@ -1592,6 +1592,7 @@ addEventListener('focusin', ({ target }) => {
   if (target === text && text.value === (form.filled ?? '')) form.fetched = undefined;
   recall(form);
 });
+if (drafting(document.activeElement.form)) recall(document.activeElement.form);
 
 // note says below a text that it is kept, with a button that discards it.
 function note(form) {
