@@ -3,11 +3,13 @@ package web_test
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -244,6 +246,159 @@ func TestLetterKeys(t *testing.T) {
 	if webtest.Eval[bool](b, `Boolean(document.activeElement.closest('[data-post]'))`) {
 		t.Error("a key that was turned off did something")
 	}
+}
+
+// A letter acts on a post only after j or k chose it, and as long as it has the focus and is on
+// the screen.
+func TestLettersNeedAChosenPost(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	var last string
+	for i := range 12 {
+		last = ann.Post(fmt.Sprintf("post %d, and %s", i, strings.Repeat("more of it ", 20))).Code
+	}
+	b := s.Tab(browser, "ann")
+	b.SignIn("ann")
+	const nothing = `location.pathname === '/' && document.activeElement.tagName !== 'TEXTAREA' && !document.querySelector('form[aria-busy], #river [aria-pressed=true]')`
+	idle := func(when string) {
+		t.Helper()
+		// The driver answers when the page has handled the key.
+		for _, key := range "slowc" {
+			b.Do(chromedp.KeyEvent(string(key)))
+		}
+		if !webtest.Eval[bool](b, nothing) {
+			t.Errorf("%s: letters did something", when)
+		}
+	}
+	b.Visit("/")
+	b.Live()
+	idle("nothing chosen")
+	b.Do(chromedp.Focus(chromedp.CSS(`#p-` + last + `-acts .menu summary`)))
+	idle("a post that has the focus, and was not chosen")
+	b.Do(chromedp.KeyEvent("j"))
+	b.Await("a choice", `document.activeElement.matches('#river > .entry')`)
+	b.Do(chromedp.KeyEvent("l"))
+	b.Await("a like", `document.querySelectorAll('#river .heart[aria-pressed=true]').length === 1`)
+	b.Do(chromedp.Click(chromedp.CSS(`.toast button`)), chromedp.Focus(chromedp.CSS(`#river > [tabindex]`)))
+	b.Await("no like", `!document.querySelector('#river .heart[aria-pressed=true]')`)
+	webtest.Eval[bool](b, `(scrollTo(0, document.body.scrollHeight), true)`)
+	idle("the chosen post is off the screen")
+	webtest.Eval[bool](b, `(document.activeElement.scrollIntoView(), document.activeElement.blur(), true)`)
+	idle("the choice was left")
+	b.Do(chromedp.KeyEvent("j"), chromedp.KeyEvent("c"))
+	b.Await("the box", `document.activeElement.matches('.box textarea')`)
+}
+
+// What a letter changed is said, with a button that takes it back, also when the post has left
+// the page.
+func TestLettersAreUndone(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	bob.Subscribe("ann")
+	code := ann.Post("words").Code
+	s.FollowUp()
+	b := s.Tab(browser, "bob")
+	b.SignIn("bob")
+	b.Visit("/")
+	b.Live()
+	said := func(text string) {
+		t.Helper()
+		b.Await(text, fmt.Sprintf(`document.querySelector('.toast[role=status] span')?.textContent === %q && document.querySelector('.toast').checkVisibility()`, text))
+	}
+	undo := func() {
+		t.Helper()
+		b.Do(chromedp.Click(chromedp.CSS(`.toast button`)))
+		b.Await("no word of it any more", `!document.querySelector('.toast').childElementCount`)
+	}
+	b.Do(chromedp.KeyEvent("j"), chromedp.KeyEvent("l"))
+	said("Liked.")
+	b.Pressed(code, "heart", true)
+	undo()
+	b.Pressed(code, "heart", false)
+	b.Do(chromedp.KeyEvent("j"), chromedp.KeyEvent("s"))
+	said("Saved.")
+	b.Pressed(code, "save", true)
+	if !webtest.Eval[bool](b, `document.activeElement.matches('#river > .entry')`) {
+		t.Error("the choice is lost")
+	}
+
+	b.Visit("/filter/saved")
+	b.Live()
+	b.Do(chromedp.KeyEvent("j"), chromedp.KeyEvent("s"))
+	said("No longer saved.")
+	b.Await("no post", fmt.Sprintf(`!document.querySelector('#p-%s')`, code))
+	undo()
+	b.Pressed(code, "save", true)
+	bob.Visitor().Get("/filter/saved").Has("words")
+
+	// By the mouse the button shows what it did, and nothing else is said.
+	b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts .heart`)))
+	b.Pressed(code, "heart", true)
+	if webtest.Eval[bool](b, `document.querySelector('.toast').childElementCount > 0`) {
+		t.Error("a press of the mouse is said as well")
+	}
+}
+
+// A page that somebody opens to write on has the caret in the text, with scripts and without.
+func TestPagesToWriteOnHaveTheCaret(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	s.Person("bob").Post("words")
+	v := ann.Visitor()
+	for address, want := range map[string]bool{
+		"/posts/new": true, "/filter/messages?to=bob": true, "/filter/messages": false, "/": false, "/ann": false,
+	} {
+		if got := regexp.MustCompile(`<textarea[^>]*\sautofocus`).MatchString(v.Get(address).Wants(200).Body); got != want {
+			t.Errorf("%s: the caret is in the text: %v, want %v", address, got, want)
+		}
+	}
+	// A form that comes back because of its names has the caret there.
+	if again := v.Post("/posts", "body", "words", "to", "", "direct", "1", "key", "k").Wants(422); regexp.MustCompile(`<textarea[^>]*\sautofocus`).MatchString(again.Body) {
+		t.Error("the caret is in the text, and a name is missing")
+	}
+
+	b := s.Tab(browser, "ann")
+	b.SignIn("ann")
+	for _, width := range []int64{1280, 390} {
+		b.Do(chromedp.EmulateViewport(width, 800))
+		b.Visit("/bob")
+		b.Live()
+		b.Do(chromedp.Click(chromedp.CSS(`a[href="/filter/messages?to=bob"]`)))
+		b.Await("the caret", `location.pathname === '/filter/messages' && document.activeElement.matches('#composer textarea') && document.activeElement.checkVisibility()`)
+		b.Live()
+		b.Do(chromedp.KeyEvent("slow"))
+		b.Await("what was typed", `document.querySelector('#composer textarea').value === 'slow'`)
+		webtest.Eval[bool](b, `(document.querySelector('#composer textarea').value = '', true)`)
+	}
+	link := regexp.MustCompile(`class="act talk" href="([^"]+)"`).FindStringSubmatch(v.Get("/everything").Body)[1]
+	b.Visit(link)
+	b.Await("the caret", `document.activeElement.matches('.box textarea')`)
+}
+
+// A draft that another device kept is in a form that has the caret from the start, also if the
+// browser put it there before the script came.
+func TestDraftInAFormWithTheCaret(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	s.Person("bob")
+	ann.Visitor().Post("/posts", "body", "half a thought", "to", "bob", "direct", "1", "key", "k", "draft", "/filter/messages?to=bob", "keep", "1").Wants(303)
+	b := s.Tab(browser, "ann")
+	b.SignIn("ann")
+	const early = `new MutationObserver(() => document.querySelector('#composer textarea')?.focus()).observe(document, { childList: true, subtree: true })`
+	b.Do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: early})
+		return err
+	}))
+	b.Visit("/filter/messages?to=bob")
+	b.Await("the draft", `document.activeElement.matches('#composer textarea') && document.activeElement.value === 'half a thought'`)
 }
 
 // Somebody who types an @name is offered people, and takes one by a key or by a press.

@@ -356,13 +356,21 @@ function putAway(entry) {
   waiting.delete(entry);
   const note = strike(entry, texts[entry.away]);
   if (!hide) return;
-  const undo = hide.cloneNode(true);
-  undo.action = `/p/${code}/un${entry.away}`;
-  undo.ariaBusy = null;
-  undo.dataset.undo = code;
-  undo.querySelector('button').textContent = texts.undo;
+  const undo = undoing(hide, code, `un${entry.away}`);
   note.append(' ', undo);
   if (focused) undo.querySelector('button').focus();
+}
+
+// undoing is a form that takes back what another did to a post.
+function undoing(form, code, act) {
+  const undo = form.cloneNode(true);
+  undo.action = `/p/${code}/${act}`;
+  undo.ariaBusy = null;
+  undo.dataset.undo = code;
+  const button = document.createElement('button');
+  button.textContent = texts.undo;
+  undo.querySelector('button').replaceWith(button);
+  return undo;
 }
 
 // strike removes everything of an entry but its comment box, if that holds text, and says why.
@@ -906,6 +914,7 @@ async function deliver(form, body) {
   const entry = form.closest('[data-post]');
   const away = form.action.match(/\/(hide|mute)$/)?.[1];
   const hides = away && entry?.dataset.post;
+  const tells = lettered && form.cloneNode(true);
   if (hides) {
     hiding.add(hides);
     entry.away = away;
@@ -932,7 +941,9 @@ async function deliver(form, body) {
     if (!text) form.answered = performance.now();
     sent(form, text);
     const { undo } = form.dataset;
-    if (undo && answer.t === 'gone') form.replaceWith(texts.left);
+    if (toast.contains(form)) toast.replaceChildren();
+    else if (undo && answer.t === 'gone') form.replaceWith(texts.left);
+    if (tells) tell(tells);
     // An entry that is shown again has the stamp at which it was removed.
     if (undo) gone.delete(undo);
     // The page shows another river by now, so the reply does not apply; the socket tells.
@@ -1178,8 +1189,8 @@ addEventListener('keydown', (event) => {
 const letters = {
   j: () => walk(1),
   k: () => walk(-1),
-  l: () => current()?.querySelector('.acts .heart')?.click(),
-  s: () => current()?.querySelector('.acts .save')?.click(),
+  l: () => press('.heart'),
+  s: () => press('.save'),
   c: () => write(current()),
   o: () => {
     const link = current()?.querySelector('.when');
@@ -1217,23 +1228,45 @@ function go(address) {
   else location.assign(address);
 }
 
-// current is the entry with the focus, or else the first one that begins on the screen.
-function current() {
-  if (!river) return null;
-  const focused = document.activeElement.closest('#river > [data-post]');
-  return focused ?? visible().find((entry) => entry.getBoundingClientRect().bottom > 80);
-}
+let chosen = null; // the entry that j or k went to last
 
-// walk moves the focus to the next or the previous entry.
+// current is the chosen entry, as long as the reader sees that it is.
+const current = () => (focused() && focused() === chosen && onScreen(chosen) ? chosen : null);
+const focused = () => river && document.activeElement.closest('#river > [data-post]');
+
+// walk moves the focus to the next or the previous entry: at first to the one at the top of the
+// screen.
 function walk(by) {
   if (!river) return;
   const all = visible();
-  const focused = document.activeElement.closest('#river > [data-post]');
-  const to = focused ? all[all.indexOf(focused) + by] : current();
+  const to = focused() ? all[all.indexOf(focused()) + by] : all.find((entry) => entry.getBoundingClientRect().bottom > 80);
+  chosen = to ?? focused();
   if (!to) return;
   to.tabIndex = -1;
   to.focus({ preventScroll: true });
   to.scrollIntoView({ block: 'start', behavior: 'instant' });
+}
+
+// What letters did to a post is said below, with a button to take it back: a key is pressed by
+// mistake more easily than a button.
+const toast = document.createElement('div');
+let lettered = false;
+let telling = 0;
+
+function press(button) {
+  lettered = true;
+  current()?.querySelector('.acts ' + button)?.click();
+  lettered = false;
+}
+
+// tell says what a form did, until it is taken back or for a while.
+function tell(form) {
+  const [, code, act] = form.action.match(/([^/]+)\/(\w+)$/);
+  const said = document.createElement('span');
+  said.textContent = texts[act];
+  toast.replaceChildren(said, undoing(form, code, act.startsWith('un') ? act.slice(2) : 'un' + act));
+  clearTimeout(telling);
+  telling = setTimeout(() => toast.replaceChildren(), 15000);
 }
 
 // search goes to the search field.
@@ -1559,6 +1592,7 @@ addEventListener('focusin', ({ target }) => {
   if (target === text && text.value === (form.filled ?? '')) form.fetched = undefined;
   recall(form);
 });
+if (drafting(document.activeElement.form)) recall(document.activeElement.form);
 
 // note says below a text that it is kept, with a button that discards it.
 function note(form) {
@@ -1793,6 +1827,7 @@ function leave(code) {
   for (const form of unsent.keys()) giveUp(form);
   owed = null;
   queue.length = 0;
+  toast.replaceChildren();
   retabs++;
   for (const entry of entries()) takeOff(entry);
   hiding.clear();
@@ -1908,7 +1943,9 @@ if (river) {
   lost.role = 'status';
   away.className = 'away';
   away.role = 'status';
-  document.body.append(lost, away);
+  toast.className = 'toast';
+  toast.role = 'status';
+  document.body.append(lost, away, toast);
   addEventListener('offline', lose);
   addEventListener('online', () => {
     // The connection may have survived; then the server answers a subscribe.

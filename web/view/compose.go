@@ -18,7 +18,7 @@ type Composer struct {
 	To     []timelines.Account // chosen among the boxes
 	Own    []string            // the writer's own places chosen, as destinations are spelt
 	People string              // names typed
-	Open   bool                // the destinations are unfolded from the start
+	Open   bool                // the page was opened to write: the destinations are unfolded, the caret is in the text
 	Lang   string              // chosen, "" automatic
 	Direct bool                // to people only, and to at least one
 	// Place names the draft that the form is written in; empty: it has none. onPage: the form

@@ -62,7 +62,7 @@ func scriptTexts(loc *Locale) (string, error) {
 	texts := map[string]string{}
 	for name, key := range map[string]string{
 		"older": "river.older", "end": "river.end", "offline": "script.offline", "unsent": "script.unsent", "ended": "script.ended", "left": "script.left",
-		"hide": "script.hidden", "mute": "script.muted", "login": "login.do", "undo": "script.undo", "draft": "script.draft", "kept": "drafts.kept", "replaced": "drafts.replaced", "discard": "drafts.discard", "lost": "script.lost", "names": "script.names",
+		"hide": "script.hidden", "mute": "script.muted", "login": "login.do", "undo": "script.undo", "like": "script.liked", "unlike": "script.unliked", "save": "script.saved", "unsave": "script.unsaved", "draft": "script.draft", "kept": "drafts.kept", "replaced": "drafts.replaced", "discard": "drafts.discard", "lost": "script.lost", "names": "script.names",
 		"now": "time.now", "minutes": "time.minutes", "hours": "time.hours",
 	} {
 		texts[name] = loc.T(key)
