@@ -23,6 +23,8 @@ const (
 	// loadTimeout and feedTimeout bound the loads of a source, and one fetch.
 	loadTimeout = 6 * time.Hour
 	feedTimeout = 35 * time.Minute
+	// hostTurn is how long a worker goes on with the sources of one host. Then others come, as previews.
+	hostTurn = 20 * time.Second
 	// dueEvery is how often sources are looked for that are due, or stand still, dueAtOnce how many of
 	// each. No more wait for a fetch: they would be due again before their turn.
 	dueEvery  = 5 * time.Second
@@ -102,17 +104,32 @@ func (j *Jobs) fetcher() loads.Fetcher {
 	return loads.Fetcher{Sources: j.sources, Blobs: j.cfg.Blobs, Client: j.cfg.Fetch, Log: j.cfg.Log}
 }
 
-// fetch fetches a source that was claimed.
+// fetch fetches a source that was claimed, and goes on with those of its host that are due, one after the other.
 func (j *Jobs) fetch(ctx context.Context, source int64) error {
-	_, err := j.fetcher().Fetch(ctx, source)
-	switch {
-	case errors.Is(err, sources.ErrNotFound):
-		return nil // paused or removed
-	case errors.Is(err, sources.ErrBusy), errors.Is(err, sources.ErrStale):
-		// It is being fetched, perhaps as it was before it was changed, or was changed just now.
-		return j.sources.Again(ctx, source, dueEvery)
+	for began := time.Now(); ; {
+		o, err := j.fetcher().Fetch(ctx, source)
+		switch {
+		case errors.Is(err, sources.ErrNotFound):
+			return nil // paused or removed
+		case errors.Is(err, sources.ErrBusy), errors.Is(err, sources.ErrStale):
+			// It is being fetched, perhaps as it was before it was changed, or was changed just now.
+			return j.sources.Again(ctx, source, dueEvery)
+		case err != nil || o.Postponed || time.Since(began) > hostTurn:
+			return err
+		}
+		next, wait, err := j.sources.ClaimNext(ctx, source)
+		if err != nil || next == 0 {
+			return err
+		}
+		source = next
+		gap := time.NewTimer(wait)
+		select {
+		case <-gap.C:
+		case <-ctx.Done(): // it is due again some minutes later
+			gap.Stop()
+			return ctx.Err()
+		}
 	}
-	return err
 }
 
 // dueWorker has those sources fetched that are due, those loaded whose loads stand still, and pictures of

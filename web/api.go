@@ -47,6 +47,7 @@ const (
 type pushAPI struct{ *Server }
 
 func (s pushAPI) routes(mux *http.ServeMux) {
+	mux.Handle("POST /api/sources/{code}/items", s.program(s.items))
 	mux.Handle("POST /api/sources/{code}/loads", s.program(s.begin))
 	mux.Handle("POST /api/sources/{code}/loads/{no}/batches", s.program(s.batch))
 	mux.Handle("POST /api/sources/{code}/loads/{no}/finish", s.program(s.finish))
@@ -156,6 +157,60 @@ func (s pushAPI) begin(w http.ResponseWriter, c *call) error {
 
 // batch applies a batch of items.
 func (s pushAPI) batch(w http.ResponseWriter, c *call) error {
+	return s.withItems(w, c, func(ctx context.Context, body []byte) error {
+		load, err := s.sources.Load(ctx, c.source.ID, c.load)
+		if err != nil {
+			return err
+		}
+		b, err := readBatch(body, load.CreatedAt)
+		if err != nil {
+			return err
+		}
+		results, err := s.apply(ctx, c, func(ctx context.Context, work *sources.Work) ([]sources.Result, timelines.Change, error) {
+			return work.Push(ctx, c.load, b)
+		})
+		if err != nil {
+			return err
+		}
+		writeJSON(w, http.StatusOK, struct {
+			Load    int64            `json:"load"`
+			Batch   int64            `json:"batch"`
+			Results []sources.Result `json:"results"`
+		}{c.load, b.No, results})
+		return nil
+	})
+}
+
+// items applies one item, or a few, that belong to no load.
+func (s pushAPI) items(w http.ResponseWriter, c *call) error {
+	if c.source.Way != sources.Push {
+		return &refusal{status: http.StatusConflict, code: "source_other"}
+	}
+	return s.withItems(w, c, func(ctx context.Context, body []byte) error {
+		b, err := readItems(body, time.Now())
+		if err != nil {
+			return err
+		}
+		results, err := s.apply(ctx, c, func(ctx context.Context, work *sources.Work) ([]sources.Result, timelines.Change, error) {
+			return work.PushItems(ctx, b)
+		})
+		if err != nil {
+			return err
+		}
+		for i := range results {
+			if results[i].Post != "" {
+				results[i].Post = s.url.JoinPath("p", results[i].Post).String()
+			}
+		}
+		writeJSON(w, http.StatusOK, struct {
+			Results []sources.Result `json:"results"`
+		}{results})
+		return nil
+	})
+}
+
+// withItems reads a body with items, within the limits of the source and of this node, and has it applied.
+func (s pushAPI) withItems(w http.ResponseWriter, c *call, apply func(ctx context.Context, body []byte) error) error {
 	key := accountKey(c.source.ID)
 	defer s.limits.pushing.add(key, -1)
 	defer s.limits.pushing.add("", -1)
@@ -175,34 +230,17 @@ func (s pushAPI) batch(w http.ResponseWriter, c *call) error {
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), batchTime)
 	defer cancel()
-	load, err := s.sources.Load(ctx, c.source.ID, c.load)
-	if err != nil {
-		return err
-	}
-	b, err := readBatch(body, load.CreatedAt)
-	if err != nil {
-		return err
-	}
-	results, err := s.apply(ctx, c, b)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, struct {
-		Load    int64            `json:"load"`
-		Batch   int64            `json:"batch"`
-		Results []sources.Result `json:"results"`
-	}{c.load, b.No, results})
-	return nil
+	return apply(ctx, body)
 }
 
-func (s pushAPI) apply(ctx context.Context, c *call, b sources.Batch) (results []sources.Result, err error) {
+func (s pushAPI) apply(ctx context.Context, c *call, push func(context.Context, *sources.Work) ([]sources.Result, timelines.Change, error)) (results []sources.Result, err error) {
 	work, err := s.takeSource(ctx, c.source.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, work.Close(ctx)) }()
 	_, err = s.tiers.Act(ctx, func(ctx context.Context) (change timelines.Change, err error) {
-		results, change, err = work.Push(ctx, c.load, b)
+		results, change, err = push(ctx, work)
 		return change, err
 	})
 	return results, err

@@ -114,6 +114,66 @@ func (p *pusher) await(load string) []string {
 	return lines
 }
 
+// A program pushes one item, or a few, in one call. What is there stays, however the source takes absence.
+func TestPushOfSingleItems(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewLively(t)
+	ann := s.Person("ann")
+	p := newPusher(s, ann, sources.New{Title: "Bot", Mode: sources.Sync})
+	p.base = strings.TrimSuffix(p.base, "/loads")
+	type result struct {
+		ID, Result, Post string
+		Codes            []string
+	}
+	push := func(body string) []result {
+		t.Helper()
+		var said struct{ Results []result }
+		if err := json.Unmarshal([]byte(p.wants(http.StatusOK, "POST", "/items", body)), &said); err != nil {
+			t.Fatal(err)
+		}
+		return said.Results
+	}
+	first := push(`{"id": "a", "title": "First",
+		"text": "on several lines"}`)
+	if len(first) != 1 || first[0].ID != "a" || first[0].Result != "added" || !strings.HasPrefix(first[0].Post, s.HTTP.URL+"/p/") {
+		t.Fatalf("got %+v", first)
+	}
+	ann.Visitor().Get(strings.TrimPrefix(first[0].Post, s.HTTP.URL)).Wants(200).Has("First", "on several lines")
+	many := push("{\"id\": \"a\", \"title\": \"First\", \"text\": \"on several lines\"}\n{\"id\": \"b\"}\n\n{\"id\": \"c\", \"title\": \"Third\"}\n")
+	many[2].Post = ""
+	if d := cmp.Diff([]result{
+		{ID: "a", Result: "same", Post: first[0].Post}, {ID: "b", Result: "rejected", Codes: []string{"title_and_text_missing"}}, {ID: "c", Result: "added"},
+	}, many); d != "" {
+		t.Errorf("a few (-want +got):\n%s", d)
+	}
+	if changed := push(`{"id": "a", "title": "First, corrected"}`); changed[0].Result != "changed" || changed[0].Post != first[0].Post {
+		t.Errorf("changed: got %+v", changed)
+	}
+	// Both are news, whatever was there before, and stay.
+	ann.Post("written here")
+	push(`{"id": "d", "title": "Fourth"}`)
+	if at := ann.Visitor().Get("/ann").Has("First, corrected", "Third").Body; strings.Index(at, "Fourth") > strings.Index(at, "written here") {
+		t.Error("a new item does not come to the top")
+	}
+	// A list that is being sent is not disturbed.
+	p.base += "/loads"
+	load := p.begin()
+	p.base = strings.TrimSuffix(p.base, "/loads")
+	push(`{"id": "e", "title": "Fifth"}`)
+	p.wants(http.StatusOK, "POST", "/loads"+load+"/batches", `{"no": 1, "items": [{"id": "a", "title": "First, corrected"}]}`)
+
+	p.refused(http.StatusUnprocessableEntity, "body_invalid", "POST", "/items", "")
+	p.refused(http.StatusUnprocessableEntity, "body_invalid", "POST", "/items", `[{"id": "a"}]`)
+	p.refused(http.StatusUnprocessableEntity, "body_invalid", "POST", "/items", `{"id": "a"`)
+	p.refused(http.StatusRequestEntityTooLarge, "batch_large", "POST", "/items", strings.Repeat(`{"id":"a","title":"x"}`, sources.MostItems+1))
+	if _, err := p.store.Pause(t.Context(), ann.Account.ID, p.source.Code); err != nil {
+		t.Fatal(err)
+	}
+	p.refused(http.StatusConflict, "source_paused", "POST", "/items", `{"id": "f", "title": "Sixth"}`)
+	p.token = "wrong"
+	p.refused(http.StatusUnauthorized, "token_wrong", "POST", "/items", `{"id": "a", "title": "First"}`)
+}
+
 // F14, F22, F24, F25: a program pushes a list in batches, in any order and more than once, and reads
 // what became of each item.
 func TestPushAPI(t *testing.T) {

@@ -20,23 +20,45 @@ import (
 func readBatch(body []byte, now time.Time) (sources.Batch, error) {
 	b := sources.Batch{Asked: sha256.Sum256(body)}
 	lines, items, err := batchLines(body, &b.No)
-	if err != nil {
+	if err != nil || items == 0 {
 		return b, err
 	}
-	if items == 0 {
-		return b, nil
+	return b, addLines(&b, lines, now)
+}
+
+// readItems reads one item, or several one after the other, as NDJSON has them.
+func readItems(body []byte, now time.Time) (sources.Batch, error) {
+	b := sources.Batch{Asked: sha256.Sum256(body)}
+	var lines bytes.Buffer
+	in := json.NewDecoder(bytes.NewReader(body))
+	for items := 0; ; items++ {
+		var item json.RawMessage
+		err := in.Decode(&item)
+		switch {
+		case errors.Is(err, io.EOF) && items > 0:
+			return b, addLines(&b, &lines, now)
+		case err != nil || item[0] != '{' || json.Compact(&lines, item) != nil:
+			return b, malformedBatch
+		case items == sources.MostItems:
+			return b, &refusal{status: http.StatusRequestEntityTooLarge, code: "batch_large", most: sources.MostItems}
+		}
+		lines.WriteByte('\n')
 	}
+}
+
+// addLines gives a batch the canonical lines of items.
+func addLines(b *sources.Batch, items io.Reader, now time.Time) error {
 	var canonical bytes.Buffer
-	_, err = formats.Canonical(&canonical, lines, formats.Options{Format: formats.NDJSON, Charset: "utf-8", Now: now})
+	_, err := formats.Canonical(&canonical, items, formats.Options{Format: formats.NDJSON, Charset: "utf-8", Now: now})
 	if _, fatal := errors.AsType[*formats.Fatal](err); fatal {
-		return b, malformedBatch
+		return malformedBatch
 	}
 	if err != nil {
-		return b, fmt.Errorf("read a batch: %w", err)
+		return fmt.Errorf("read a batch: %w", err)
 	}
 	in, err := formats.ReadCanonical(&canonical, 0)
 	if err != nil {
-		return b, fmt.Errorf("read a batch: %w", err)
+		return fmt.Errorf("read a batch: %w", err)
 	}
 	for {
 		l, err := in.Next()
@@ -44,11 +66,11 @@ func readBatch(body []byte, now time.Time) (sources.Batch, error) {
 			break
 		}
 		if err != nil {
-			return b, fmt.Errorf("read a batch: %w", err)
+			return fmt.Errorf("read a batch: %w", err)
 		}
 		b.Lines = append(b.Lines, l.Clone())
 	}
-	return b, nil
+	return nil
 }
 
 var malformedBatch = &refusal{status: http.StatusUnprocessableEntity, code: "body_invalid"}

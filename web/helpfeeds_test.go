@@ -76,6 +76,14 @@ func TestFeedHelpPushes(t *testing.T) {
 			t.Errorf("%s %s: got\n%s\nwant\n%s", step.Method, step.Path, got, step.Answer)
 		}
 	}
+	// The single item is another source's.
+	one := newPusher(s, s.Person("bob"), sources.New{Title: "Harbour"})
+	one.base = strings.TrimSuffix(one.base, "/loads")
+	got := strings.TrimSpace(one.wants(200, view.PushItem.Method, view.PushItem.Path, view.PushItem.Body))
+	got = regexp.MustCompile(`/p/\w+`).ReplaceAllString(strings.ReplaceAll(got, s.HTTP.URL, "SITE"), "/p/CODE")
+	if got != view.PushItem.Answer {
+		t.Errorf("a single item: got\n%s\nwant\n%s", got, view.PushItem.Answer)
+	}
 }
 
 // TestRefusalsHaveTexts: each code that the push API refuses with is on the page.

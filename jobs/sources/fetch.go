@@ -93,10 +93,9 @@ func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target 
 		return o, err
 	}
 	if wait > 0 {
-		// A request that is under way may end at any time. Those that wait do not all come back at once.
-		o.Postponed, o.After = true, sources.HostGap+time.Duration(f.chance()*float64(min(wait, 30*time.Second)))
-		if wait > sources.HostLease {
-			o.After += wait // the host asked to be left alone
+		// A request that is under way may end at any time, and whoever made it goes on with those that are due.
+		if o.Postponed = true; wait > sources.HostLease { // the host asked to be left alone
+			o.After = wait + time.Duration(f.chance()*float64(30*time.Second))
 		}
 		if dry {
 			return o, nil
@@ -116,10 +115,12 @@ func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target 
 		return o, fmt.Errorf("fetched file: %w", err)
 	}
 	a := &attempt{Fetcher: f, fetching: fetching, target: target, file: file}
+	began := time.Now()
 	done, err := a.run(ctx)
 	if err != nil {
 		return o, err
 	}
+	gap = sources.GapAfter(time.Since(began), done.Problem != "" || a.answer.RetryAfter > 0)
 	// What another host said, to which this one redirects, is not about this one.
 	if (done.Problem == sources.TooOften || done.Problem == sources.ServerFails) && hosts.Of(a.answer.URL) == host {
 		gap = max(gap, min(a.answer.RetryAfter, time.Hour)) // its other feeds wait as well

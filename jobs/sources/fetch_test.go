@@ -446,7 +446,7 @@ func TestOneFetchesASource(t *testing.T) {
 	s.source = s.link(s.server.URL + "/second")
 	o, err := s.fetcher.Fetch(t.Context(), s.source)
 	s.must(err)
-	if !o.Postponed || o.After < time.Second || o.After > 31*time.Second {
+	if !o.Postponed || o.After != 0 { // whoever asks the host goes on with those that are due
 		t.Errorf("another source of the host: %+v", o)
 	}
 	close(release)
@@ -509,6 +509,38 @@ func TestOwnFaults(t *testing.T) {
 		t.Errorf("hosts that wait: %v", left)
 	}
 	s.want("as before", before)
+}
+
+// A host is left alone as long as its answers say: for a moment if it answers quickly, longer if it fails, and as
+// long as it asks for.
+func TestGapsFollowAnswers(t *testing.T) {
+	s := newSite(t)
+	status := func(code int, retry string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			if retry != "" {
+				w.Header().Set("Retry-After", retry)
+			}
+			w.WriteHeader(code)
+		}
+	}
+	for _, tt := range []struct {
+		answer      http.HandlerFunc
+		least, most time.Duration
+	}{
+		{text("text/xml", feed), 0, 3 * time.Second},
+		{status(500, ""), 4 * time.Second, sources.LongGap},
+		{status(404, ""), 4 * time.Second, sources.LongGap},
+		{status(503, "600"), 9 * time.Minute, 10 * time.Minute},
+		{status(429, ""), 4 * time.Second, sources.LongGap},
+	} {
+		s.serve("/feed", tt.answer)
+		s.fetch()
+		var left time.Duration
+		s.must(s.pool.QueryRow(t.Context(), `SELECT greatest(next_at - now(), '0') FROM fetch_hosts`).Scan(&left))
+		if left < tt.least || left > tt.most {
+			t.Errorf("the host is left alone for %v, want %v to %v", left, tt.least, tt.most)
+		}
+	}
 }
 
 // F10: two nodes fetch many sources of two hosts: each once, and never two of a host at a time.

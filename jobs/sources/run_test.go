@@ -108,7 +108,7 @@ func (w *world) holds() []string {
 	var all []string
 	for _, query := range []string{
 		`SELECT format('%s %s %s %s', i.external_id, encode(i.hash, 'hex'), i.kept, p.body) FROM source_items i JOIN posts p ON p.id = i.post_id ORDER BY 1`,
-		`SELECT format('%s %s %s', p.body, CASE WHEN p.created_at < '2026-11-01' THEN p.created_at END, p.deleted_at IS NOT NULL) FROM posts p ORDER BY 1`,
+		`SELECT format('%s %s %s', p.body, CASE WHEN p.created_at = date_trunc('hour', p.created_at) THEN p.created_at END, p.deleted_at IS NOT NULL) FROM posts p ORDER BY 1`,
 		`SELECT format('%s %s %s %s', p.body, t.kind, t.term, e.withdrawn) FROM timeline_entries e JOIN posts p ON p.id = e.post_id
 			JOIN timelines t ON t.id = e.timeline_id ORDER BY 1`,
 		`SELECT format('%s %s %s %s %s %s %s %s %s %s %s', no, state, lines, cursor, added, changed, same, skipped, removed, gone, codes) FROM loads ORDER BY no`,

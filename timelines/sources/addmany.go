@@ -3,7 +3,6 @@ package sources
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -27,12 +26,8 @@ type AddedMany struct {
 	As         AddedAs
 }
 
-// apart is how long after the one before it each of many new sources is fetched first.
-const apart = 5 * time.Second
-
 // AddMany adds the feeds of an OPML file as links to an owner's feed, or to the sub-feed of that
-// slug, and returns what became of each, in their order. They are fetched one after the other, and
-// not all at once. Errors are those of Add that are not of one address.
+// slug, and returns what became of each, in their order. They are due at once. Errors are those of Add that are not of one address.
 func (s *Store) AddMany(ctx context.Context, actor int64, owner, slug string, feeds []formats.Outline) ([]AddedMany, error) {
 	all := make([]New, len(feeds))
 	results := make([]AddedMany, len(feeds))
@@ -124,7 +119,7 @@ func (a *addresses) add(n New, site string) {
 func (a *addresses) insert(ctx context.Context, tx pgx.Tx, owner, actor int64, slug string) error {
 	const query = `
 		INSERT INTO sources (owner_id, added_by, code, way, mode, slug, title, titled, url, site_url, next_at)
-		SELECT @owner, @actor, n.code, 'link', @mode, @slug, n.title, n.titled, n.url, n.site, now() + (n.no - 1) * @apart::interval
+		SELECT @owner, @actor, n.code, 'link', @mode, @slug, n.title, n.titled, n.url, n.site, now()
 		FROM unnest(@codes::text[], @urls::text[], @titles::text[], @sites::text[], @titled::boolean[])
 			WITH ORDINALITY AS n (code, url, title, site, titled, no)
 		ORDER BY n.no
@@ -132,7 +127,7 @@ func (a *addresses) insert(ctx context.Context, tx pgx.Tx, owner, actor int64, s
 		RETURNING url`
 	for len(a.urls) > 0 {
 		rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{
-			"owner": owner, "actor": actor, "slug": slug, "mode": Append, "apart": apart, "codes": a.codes, "urls": a.urls,
+			"owner": owner, "actor": actor, "slug": slug, "mode": Append, "codes": a.codes, "urls": a.urls,
 			"titles": a.titles, "sites": a.sites, "titled": a.titled,
 		})
 		if err != nil {

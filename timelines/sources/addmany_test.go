@@ -44,7 +44,7 @@ func TestAddMany(t *testing.T) {
 		SELECT format('%s %s %s %s %s', url, left(title, 8), titled, site_url, round(extract(epoch FROM next_at - created_at)))
 		FROM sources WHERE owner_id = $1 ORDER BY id`, ann.ID), []string{
 		"https://example.org/feed example. f  0", "https://example.org/log Log book t https://example.org/ 0",
-		"https://www.example.net/feed example. f  5", "https://example.org/long üüüüüüüü t  10",
+		"https://www.example.net/feed example. f  0", "https://example.org/long üüüüüüüü t  0",
 	})
 	again, err := w.sources.AddMany(t.Context(), ann.ID, "ann", "", feeds[:1])
 	w.must(err)

@@ -31,35 +31,42 @@ func (w *Work) Apply(ctx context.Context, l *Load, lines []*formats.Line) (timel
 }
 
 func (w *Work) apply(ctx context.Context, l *Load, lines []*formats.Line, p *pushed) (timelines.Change, error) {
-	type applied struct {
-		change timelines.Change
-		load   Load
-	}
-	done, err := inTx(ctx, w.conn, func(tx pgx.Tx) (a applied, err error) {
+	done, err := inTx(ctx, w.conn, func(tx pgx.Tx) (applied, error) {
 		b, err := w.batch(ctx, tx, l)
 		if err != nil {
-			return a, err
+			return applied{}, err
 		}
-		if b.pushed = p; p != nil && b.source.Status != Active {
-			return a, &timelines.InvalidError{Field: "batch", Code: "source_paused"}
-		}
-		if err := b.find(ctx, lines); err != nil {
-			return a, err
-		}
-		if err := b.findRenamed(ctx, lines); err != nil {
-			return a, err
-		}
-		if a.change, err = b.write(ctx, lines); err != nil {
-			return a, err
-		}
-		a.load, err = b.record(ctx, len(lines))
-		return a, err
+		b.pushed = p
+		return b.apply(ctx, lines)
 	})
 	if err != nil {
 		return timelines.Change{}, fmt.Errorf("apply a batch of load %d: %w", l.ID, err)
 	}
 	*l = done.load
 	return done.change, nil
+}
+
+// applied is what a batch comes to.
+type applied struct {
+	change timelines.Change
+	load   Load
+}
+
+func (b *batch) apply(ctx context.Context, lines []*formats.Line) (a applied, err error) {
+	if b.pushed != nil && b.source.Status != Active {
+		return a, &timelines.InvalidError{Field: "batch", Code: "source_paused"}
+	}
+	if err := b.find(ctx, lines); err != nil {
+		return a, err
+	}
+	if err := b.findRenamed(ctx, lines); err != nil {
+		return a, err
+	}
+	if a.change, err = b.write(ctx, lines); err != nil {
+		return a, err
+	}
+	a.load, err = b.record(ctx, len(lines))
+	return a, err
 }
 
 // batch is one transaction of a load.
@@ -382,7 +389,7 @@ func (b *batch) undated(it *formats.Item) bool { return it.At.IsZero() || it.At.
 // post is what an item becomes.
 func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
 	p := timelines.ItemPost{Body: b.writer.body(it), Language: languageOf(it), Place: placeOf(it), CreatedAt: it.At}
-	first := b.source.SucceededAt == nil
+	first := b.source.SucceededAt == nil && (b.pushed == nil || !b.pushed.single)
 	many := b.load.Added+int64(i) >= mostLifted
 	if b.undated(it) {
 		p.CreatedAt = b.load.CreatedAt

@@ -28,6 +28,8 @@ type Result struct {
 	ID     string         `json:"id"`
 	Result string         `json:"result"`
 	Codes  []formats.Code `json:"codes,omitempty"`
+	// Post is the address of the item's post, where it is told (PushItems: its code); empty: there is none.
+	Post string `json:"post,omitempty"`
 }
 
 // Batch is a batch of items that a program pushed.
@@ -45,6 +47,8 @@ type Batch struct {
 type pushed struct {
 	batch   Batch
 	results []Result
+	// single: the items are no list, but each is news.
+	single bool
 }
 
 func (p *pushed) became(i int, id, result string, it *formats.Item) {

@@ -58,8 +58,12 @@ const (
 	// claimedFor is how long a claimed source is left to the node that claimed it. What it claims it
 	// fetches in less.
 	claimedFor = 15 * time.Minute
-	// HostGap is how long a host is left alone after a request.
+	// HostGap is how long a host is left alone after a request of which we know nothing.
 	HostGap = time.Second
+	// ShortGap is how long a host is left alone that answers quickly, and LongGap one that answers slowly, or wrong,
+	// or asks for a pause.
+	ShortGap = 200 * time.Millisecond
+	LongGap  = 5 * time.Second
 	// HostLease is how long a host waits for a node that died while it asked it. A request that
 	// takes longer keeps no others from the host.
 	HostLease = hosts.Lease
@@ -95,18 +99,30 @@ func spread(after time.Duration, chance float64) time.Duration {
 	return min(after+time.Duration(chance*float64(after)/10), latest)
 }
 
+// GapAfter is how long a host is left alone after an answer that took a time: as long as it took, between ShortGap
+// and LongGap. One that failed, or asked for a pause, is troubled.
+func GapAfter(took time.Duration, troubled bool) time.Duration {
+	if troubled {
+		return LongGap
+	}
+	return min(max(took, ShortGap), LongGap)
+}
+
 // Claim returns the ids of sources that are due, the one first that has been for longest, and
 // leaves each to the caller for some minutes: another call, of whatever node, does not return it (F10).
+// It leaves out those whose host is being asked. The node that asks it goes on with them (ClaimNext), or a later
+// call finds them.
 func (s *Store) Claim(ctx context.Context, limit int) ([]int64, error) {
 	const query = `
 		WITH due AS MATERIALIZED (
-			SELECT id, next_at AS at FROM sources WHERE status = 'active' AND next_at <= now() AND way = 'link'
-			ORDER BY next_at LIMIT @limit FOR NO KEY UPDATE SKIP LOCKED
+			SELECT id, next_at AS at FROM sources s WHERE status = 'active' AND next_at <= now() AND way = 'link'
+				AND NOT EXISTS (SELECT FROM fetch_hosts h WHERE h.host = s.host AND h.next_at > now() AND h.next_at <= now() + @lease)
+			ORDER BY next_at LIMIT @limit FOR NO KEY UPDATE OF s SKIP LOCKED
 		), claimed AS (
 			UPDATE sources s SET next_at = now() + @claimed, claimed_at = now() FROM due WHERE s.id = due.id
 		)
 		SELECT id FROM due ORDER BY at, id`
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"limit": limit, "claimed": claimedFor})
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"limit": limit, "claimed": claimedFor, "lease": HostLease})
 	if err == nil {
 		var ids []int64
 		if ids, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err == nil {
@@ -114,6 +130,28 @@ func (s *Store) Claim(ctx context.Context, limit int) ([]int64, error) {
 		}
 	}
 	return nil, fmt.Errorf("claim sources: %w", err)
+}
+
+// ClaimNext is Claim for the source that has been due for longest of those with the host of one that was fetched, and
+// returns how long the host is still left alone. It returns 0 if none is due, or if that is longer than HostGap.
+func (s *Store) ClaimNext(ctx context.Context, source int64) (next int64, wait time.Duration, err error) {
+	const query = `
+		WITH asked AS (
+			SELECT h.host, h.next_at FROM sources s JOIN fetch_hosts h ON h.host = s.host
+			WHERE s.id = @source AND h.next_at <= clock_timestamp() + @most
+		), claimed AS (
+			UPDATE sources SET next_at = now() + @claimed, claimed_at = now() WHERE id = (
+				SELECT id FROM sources WHERE host = (SELECT host FROM asked) AND status = 'active' AND way = 'link' AND next_at <= now()
+				ORDER BY next_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+			RETURNING id
+		)
+		SELECT claimed.id, greatest(0, (extract(epoch FROM asked.next_at - clock_timestamp()) * 1000000)::bigint) FROM claimed, asked`
+	var left int64
+	err = s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": source, "most": HostGap, "claimed": claimedFor}).Scan(&next, &left)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return 0, 0, fmt.Errorf("claim the next source of a host: %w", err)
+	}
+	return next, time.Duration(left) * time.Microsecond, nil
 }
 
 // Again has a source that was claimed be due after a time, for it could not be fetched now.

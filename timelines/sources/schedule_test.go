@@ -14,6 +14,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/formats"
+	"riverrun/timelines/sources/hosts"
 )
 
 // link makes a source of somebody's that has been due since so long ago.
@@ -223,6 +224,70 @@ func TestHostsAreAskedOneAtATime(t *testing.T) {
 	all.Wait()
 	if free != 1 {
 		t.Errorf("%d may ask a host at once, want 1", free)
+	}
+}
+
+// What is due of a host that is being asked is left to whoever asks it, and of one that asked for a pause is postponed.
+func TestClaimNext(t *testing.T) {
+	w := newWorld(t)
+	ann := w.person("ann")
+	one := w.link(ann, "https://Example.org:443/1", time.Minute)
+	two := w.link(ann, "https://example.org/2", 3*time.Minute)
+	three := w.link(ann, "https://example.org/3", 2*time.Minute)
+	elsewhere := w.link(ann, "https://example.net/1", 0)
+	w.link(ann, "https://example.org/later", -time.Hour)
+	w.must(w.gapOf("example.org", time.Minute))
+	claim := func() []int64 {
+		t.Helper()
+		ids, err := w.sources.Claim(t.Context(), 1)
+		w.must(err)
+		return ids
+	}
+	next := func(want int64) {
+		t.Helper()
+		id, wait, err := w.sources.ClaimNext(t.Context(), one)
+		w.must(err)
+		if id != want || wait > sources.HostGap || wait < 0 {
+			t.Errorf("the next is %d in %v, want %d", id, wait, want)
+		}
+	}
+	w.same("while the host is asked", claim(), []int64{elsewhere})
+	w.same("nothing more", len(claim()), 0)
+	next(0)
+	w.must(w.gapOf("example.org", sources.ShortGap))
+	next(two)
+	next(three)
+	next(one)
+	next(0)
+	w.must(w.sources.Again(t.Context(), two, 0))
+	w.must(w.gapOf("example.org", time.Hour))
+	next(0)
+	w.same("it asked for a pause", claim(), []int64{two})
+
+	for _, address := range []string{"https://example.org/feed?a=/b", "http://Example.org:80", "https://example.org:8443/#x", "http://[::1]:80/feed"} {
+		w.same(address, value[string](w, `SELECT host FROM sources WHERE id = $1`, w.link(ann, address, 0)), hosts.Of(address))
+	}
+}
+
+func (w *world) gapOf(host string, gap time.Duration) error {
+	_, err := w.pool.Exec(w.Context(), `INSERT INTO fetch_hosts VALUES ($1, now() + $2) ON CONFLICT (host) DO UPDATE SET next_at = EXCLUDED.next_at`, host, gap)
+	return err
+}
+
+func TestGapAfter(t *testing.T) {
+	for _, tt := range []struct {
+		took     time.Duration
+		troubled bool
+		want     time.Duration
+	}{
+		{0, false, sources.ShortGap},
+		{time.Second, false, time.Second},
+		{time.Minute, false, sources.LongGap},
+		{0, true, sources.LongGap},
+	} {
+		if got := sources.GapAfter(tt.took, tt.troubled); got != tt.want {
+			t.Errorf("an answer after %v, troubled %v: got %v, want %v", tt.took, tt.troubled, got, tt.want)
+		}
 	}
 }
 

@@ -33,6 +33,11 @@ type PushStep struct {
 	Answer string
 }
 
+// PushItem is the example of a single item; CODE stands for the code of its post.
+var PushItem = PushStep{
+	"POST", "/items", `{"id":"harbour-17","title":"The harbour opens again"}`, `{"results":[{"id":"harbour-17","result":"added","post":"SITE/p/CODE"}]}`,
+}
+
 // PushSteps are the examples of a whole load, the first one of a source.
 var PushSteps = []PushStep{
 	{"POST", "", "", `{"load":1,"state":"receiving"}`},
@@ -51,6 +56,18 @@ var PushSteps = []PushStep{
 // curl is a step as a command, with its answer.
 func (f *FeedHelp) curl(step int) string {
 	s := PushSteps[step]
+	s.Path = "/loads" + s.Path
+	return f.command(s)
+}
+
+// item is PushItem as a command, with its answer.
+func (f *FeedHelp) item() string {
+	s := PushItem
+	s.Answer = strings.ReplaceAll(s.Answer, "SITE", f.Site)
+	return f.command(s)
+}
+
+func (f *FeedHelp) command(s PushStep) string {
 	command := "curl"
 	if s.Method == "POST" && s.Body == "" {
 		command += " -X POST"
@@ -59,7 +76,7 @@ func (f *FeedHelp) curl(step int) string {
 	if s.Body != "" {
 		command += " \\\n  -d '" + s.Body + "'"
 	}
-	return command + " \\\n  " + f.Site + "/api/sources/$SOURCE/loads" + s.Path + "\n\n" + s.Answer
+	return command + " \\\n  " + f.Site + "/api/sources/$SOURCE" + s.Path + "\n\n" + s.Answer
 }
 
 // fieldText says what a field is.

@@ -65,6 +65,14 @@ var feedHelpTexts = texts{
 		"Add a source for a program, and make a token on its page: it is shown once. The token is all that a program needs; keep it secret. In the examples SOURCE is the source’s code, the last part of the address of its page.",
 		"Добавьте источник, в который пишет программа, и создайте ключ на его странице: он показывается один раз. Больше программе ничего не нужно; храните ключ в секрете. В примерах SOURCE — код источника, последняя часть адреса его страницы.",
 	},
+	"feedhelp.api.items": {
+		"Send what is new in one call: an item, or up to 500, one a line, as in NDJSON. The answer says what became of each, and where its post is. An item that comes again under its id is the same one, changed or not. Nothing is removed.",
+		"Новое отправляйте одним запросом: одну запись или до 500, по одной в строке, как в NDJSON. В ответе сказано, что стало с каждой и где она на сайте. Запись с тем же id — та же самая, изменилась она или нет. Ничего не удаляется.",
+	},
+	"feedhelp.api.lists": {
+		"A list of everything there is goes in a load. If the source is a full list, what is absent is removed in the end, also what was sent in single calls.",
+		"Полный список отправляйте загрузкой. Если источник — полный список, в конце исчезнет то, чего в нём нет, в том числе отправленное отдельными запросами.",
+	},
 	"feedhelp.api.begin": {
 		"1. Begin a load. One that was begun before and not finished is cancelled.",
 		"1. Начните загрузку. Начатая раньше и не завершённая отменяется.",

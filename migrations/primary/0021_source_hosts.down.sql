@@ -1,0 +1,2 @@
+DROP INDEX sources_host_idx;
+ALTER TABLE sources DROP COLUMN host;

@@ -1,0 +1,83 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+	"riverrun/timelines/sources/formats"
+)
+
+// PushItems applies items that a program sends without a load of its own: what is new, one or a few at a time. They
+// make a load that is done with them, and removes nothing, whatever the source's mode. A load that its program is
+// still sending stays as it is. The number of b is not used. Errors are InvalidErrors as of Push.
+func (w *Work) PushItems(ctx context.Context, b Batch) ([]Result, timelines.Change, error) {
+	if len(b.Lines) > MostItems {
+		return nil, timelines.Change{}, &timelines.InvalidError{Field: "batch", Code: "batch_large", Most: MostItems}
+	}
+	b.No = 1
+	p := &pushed{batch: b, results: make([]Result, len(b.Lines)), single: true}
+	done, err := inTx(ctx, w.conn, func(tx pgx.Tx) (a applied, err error) {
+		const query = `
+			WITH numbered AS (
+				UPDATE sources SET loads = loads + 1 WHERE id = @source AND status = 'active' RETURNING id, loads, version, settings
+			)
+			INSERT INTO loads (source_id, no, version, way, state, lines, settings, items)
+			SELECT id, loads, version, 'push', 'applying', @lines, settings, (SELECT count(*) FROM source_items i WHERE i.source_id = n.id) FROM numbered n
+			RETURNING ` + loadColumns
+		l, err := scanLoad(tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": w.source, "lines": len(b.Lines)}))
+		if errors.Is(err, ErrNotFound) {
+			return a, &timelines.InvalidError{Field: "batch", Code: "source_paused"}
+		}
+		if err != nil {
+			return a, err
+		}
+		batch, err := w.batch(ctx, tx, &l)
+		if err != nil {
+			return a, err
+		}
+		batch.pushed = p
+		if a, err = batch.apply(ctx, b.Lines); err != nil {
+			return a, err
+		}
+		if err := batch.findPosts(ctx); err != nil {
+			return a, err
+		}
+		a.load, err = batch.moveTo(ctx, Done)
+		return a, err
+	})
+	if errors.Is(err, errItemsMany) {
+		err = &timelines.InvalidError{Field: "batch", Code: string(formats.ItemsMany), Most: w.store.limits.Items}
+	}
+	if err != nil {
+		return nil, timelines.Change{}, fmt.Errorf("push items: %w", err)
+	}
+	return p.results, done.change, nil
+}
+
+// findPosts notes the codes of the posts that the items are.
+func (b *batch) findPosts(ctx context.Context) error {
+	ids := make([]string, len(b.pushed.results))
+	for i, r := range b.pushed.results {
+		ids[i] = r.ID
+	}
+	rows, err := b.tx.Query(ctx, `
+		SELECT i.external_id, p.code FROM source_items i JOIN posts p ON p.id = i.post_id
+		WHERE i.source_id = @source AND i.external_id = ANY(@ids) AND p.deleted_at IS NULL`,
+		pgx.StrictNamedArgs{"source": b.source.ID, "ids": ids})
+	if err != nil {
+		return fmt.Errorf("find the posts of items: %w", err)
+	}
+	posts := map[string]string{}
+	var id, code string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &code}, func() error { posts[id] = code; return nil }); err != nil {
+		return fmt.Errorf("find the posts of items: %w", err)
+	}
+	for i := range b.pushed.results {
+		b.pushed.results[i].Post = posts[ids[i]]
+	}
+	return nil
+}
