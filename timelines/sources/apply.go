@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/language"
 	"riverrun/timelines/sources/formats"
 )
 
@@ -349,7 +350,10 @@ const mostLifted = 50
 
 // post is what an item becomes.
 func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
-	p := timelines.ItemPost{Body: b.writer.body(it), Language: languageOf(it), Place: placeOf(it), CreatedAt: it.At}
+	p := timelines.ItemPost{Language: languageOf(it), Place: placeOf(it), CreatedAt: it.At}
+	if p.Body, p.Markup = b.writer.body(it); p.Markup && p.Language == "" {
+		p.Language = language.Detect(it.Title + "\n" + it.Text) // what stands around it is no text of the source
+	}
 	first := b.source.SucceededAt == nil
 	if p.CreatedAt.IsZero() || p.CreatedAt.After(b.now) {
 		// Files have their newest items first.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/markup"
 	"riverrun/timelines/sources/formats"
 )
 
@@ -61,10 +62,11 @@ func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
 		PostID    int64
 		CreatedAt time.Time
 		Title     string
+		Markup    bool
 	}
 	const query = `
 		SELECT n.address, i.id, i.external_id AS key, coalesce(i.post_id, 0) AS post_id, coalesce(p.created_at, 'epoch') AS created_at,
-			coalesce(split_part(p.body, E'\n', 1), '') AS title
+			coalesce(split_part(p.body, E'\n', 1), '') AS title, coalesce(p.markup, false) AS markup
 		FROM unnest(@addresses::bigint[]) AS n (address)
 		CROSS JOIN LATERAL (SELECT * FROM source_items i WHERE i.source_id = @source AND i.address = n.address LIMIT 2) i
 		LEFT JOIN posts p ON p.id = i.post_id`
@@ -94,8 +96,9 @@ func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
 		if t.PostID == 0 || present[t.Key] {
 			return false
 		}
-		title, _, _ := strings.Cut(strings.TrimSpace(b.writer.body(it.Item)), "\n")
-		if t.Title != "" && t.Title != title || !it.At.IsZero() && it.At.Sub(t.CreatedAt).Abs() > sameDate {
+		body, withMarkup := b.writer.body(it.Item)
+		title, _, _ := strings.Cut(body, "\n")
+		if t.Title != "" && shown(t.Title, t.Markup) != shown(title, withMarkup) || !it.At.IsZero() && it.At.Sub(t.CreatedAt).Abs() > sameDate {
 			return false
 		}
 		b.renamed[t.ID] = it.ID
@@ -105,6 +108,14 @@ func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
 		return true
 	})
 	return nil
+}
+
+// shown is a line without its markup, if it has any: an item may be written with or without.
+func shown(line string, withMarkup bool) string {
+	if withMarkup {
+		return markup.Plain(line)
+	}
+	return line
 }
 
 // rename gives the rows of renamed items their ids.
