@@ -30,9 +30,9 @@ func addressOf(url string) *int64 {
 
 // findRenamed finds those of the new items that are there under another id: a feed whose program is
 // another one gives all its items other ids, and they must not all be posted again. Such an item has
-// the URL of exactly one that the source has, that one is absent from the file, and the URL is no other
-// item's. As some feeds give all their items the same URL, the first line must be the same as well, and
-// the date if it has one.
+// the URL of exactly one that the source has, and that one is absent from the file. As some feeds give
+// all their items the same URL, the first line must be the same as well, the date if it has one, and
+// no other new item of this URL may be like it.
 //
 // This is for windows, and for files of one batch, which windows are: only then it is known what is
 // absent.
@@ -89,16 +89,20 @@ func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
 	b.renamed = map[int64]string{}
 	b.fresh = slices.DeleteFunc(b.fresh, func(it entry) bool {
 		at := addressOf(it.URL)
-		if at == nil || len(asked[*at]) != 1 || len(found[*at]) != 1 {
+		if at == nil || len(found[*at]) != 1 {
 			return false
 		}
 		t := found[*at][0]
 		if t.PostID == 0 || present[t.Key] {
 			return false
 		}
-		body, withMarkup := b.writer.body(it.Item)
-		title, _, _ := strings.Cut(body, "\n")
-		if t.Title != "" && shown(t.Title, t.Markup) != shown(title, withMarkup) || !it.At.IsZero() && it.At.Sub(t.CreatedAt).Abs() > sameDate {
+		is := func(it entry) bool {
+			body, withMarkup := b.writer.body(it.Item)
+			title, _, _ := strings.Cut(body, "\n")
+			return (t.Title == "" || shown(t.Title, t.Markup) == shown(title, withMarkup)) && (it.At.IsZero() || it.At.Sub(t.CreatedAt).Abs() <= sameDate)
+		}
+		// Where several have the URL, one of them must be the item and no other may be.
+		if !is(it) || slices.ContainsFunc(asked[*at], func(other entry) bool { return other.ID != it.ID && is(other) }) {
 			return false
 		}
 		b.renamed[t.ID] = it.ID
@@ -116,6 +120,17 @@ func shown(line string, withMarkup bool) string {
 		return markup.Plain(line)
 	}
 	return line
+}
+
+// SharesLinks reports whether items of a source are known by address and title, since some had the
+// same address. Only feeds without ids are asked for, and they are short.
+func (s *Store) SharesLinks(ctx context.Context, source int64) (shares bool, err error) {
+	const query = `SELECT EXISTS (SELECT FROM source_items WHERE source_id = @source AND starts_with(external_id, @key))`
+	err = s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": source, "key": formats.LinkKey}).Scan(&shares)
+	if err != nil {
+		return false, fmt.Errorf("read how items are known: %w", err)
+	}
+	return shares, nil
 }
 
 // rename gives the rows of renamed items their ids.

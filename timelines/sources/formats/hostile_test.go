@@ -197,7 +197,8 @@ func hostiles() []hostile {
 		{name: "CSV, columns twice and unknown", text: "id,title,TITLE,colour\n1,a,b,c\n2,d,e,f\n", items: 2, problems: "field_twice field_unknown"},
 
 		// Items.
-		{name: "no id", text: rss("<item><title>a</title></item>"), items: 1, problems: "id_missing"},
+		{name: "no id", text: rss("<item><title>a</title></item>"), items: 1},
+		{name: "nothing that tells an item", text: rss("<item><category>a</category></item>"), items: 1, problems: "id_missing title_and_text_missing"},
 		{name: "long id", text: rss("<item><guid>" + strings.Repeat("x", 1025) + "</guid><title>a</title></item>"), items: 1, problems: "id_long"},
 		{name: "id of a megabyte", text: rss("<item><guid>" + strings.Repeat("x", 1<<20) + "</guid><title>a</title></item>"), items: 1, problems: "id_missing item_large"},
 		{name: "control in an id", text: rss("<item><guid>a\x01b</guid><title>a</title></item>"), items: 1, problems: "id_control"},

@@ -46,27 +46,33 @@ type Options struct {
 	Base string
 	// Now is what dates are compared with. It must be the same whenever the same file is read,
 	// as warnings and so the canonical file depend on it; the zero time is that of the call.
-	Now    time.Time
-	Limits Limits
+	Now time.Time
+	// ByContent says that items of this source share addresses: those without an id are known by
+	// address and title. Summary.Sharing tells when that begins.
+	ByContent bool
+	Limits    Limits
 }
 
 // Reader reads the items of one file, one after the other. Its memory is bounded by the
 // largest two items, and at most 24 bytes for each one that was read. It is not safe for
 // concurrent use.
 type Reader struct {
-	src    *source
-	limits Limits
-	format Format
-	base   *url.URL
-	now    time.Time
-	feed   Feed
-	items  formatReader
-	known  idSet
-	read   int
-	langs  map[string]string // as given, and what it is
-	err    error
-	ahead  *draft // the item that comes next
-	notes  []Code // what is wrong with the file, which the next item tells of
+	src       *source
+	limits    Limits
+	format    Format
+	base      *url.URL
+	now       time.Time
+	feed      Feed
+	items     formatReader
+	known     idSet
+	read      int
+	langs     map[string]string // as given, and what it is
+	err       error
+	ahead     *draft // the item that comes next
+	byContent bool
+	byLink    int    // items that are known by their addresses
+	sharing   bool   // some of them share one
+	notes     []Code // what is wrong with the file, which the next item tells of
 }
 
 // formatReader reads items of a format into a draft. It returns io.EOF after the last.
@@ -80,7 +86,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if _, params, err := mime.ParseMediaType(o.MediaType); err == nil && o.Charset == "" {
 		o.Charset = params["charset"]
 	}
-	f := &Reader{limits: l, format: o.Format, now: o.Now, langs: make(map[string]string)}
+	f := &Reader{limits: l, format: o.Format, now: o.Now, byContent: o.ByContent, langs: make(map[string]string)}
 	text, err := open(r, l.Bytes, o.Charset, func() { f.note(EncodingGuessed) })
 	if err != nil {
 		return nil, err
