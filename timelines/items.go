@@ -60,7 +60,8 @@ type ItemPlace struct {
 type ItemPost struct {
 	ID   int64 // 0 for a new one
 	Body string
-	// Markup says that the body has markup; else it is plain.
+	// Markup says that the body has markup; else it is plain. What it names and its tags count in
+	// both: in a text of others they are escaped (markup.Escape).
 	Markup bool
 	// To is the group of ItemPlace.Also that a new post goes to instead; empty: none, or one that
 	// is Refused.

@@ -154,7 +154,7 @@ func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load)
 		return fmt.Errorf("canonical file: %w", err)
 	}
 	began := time.Now()
-	found, sum, err := r.canonical(ctx, file, l)
+	found, sum, err := r.firstPass(ctx, file, l)
 	if err != nil {
 		return err
 	}
@@ -194,8 +194,29 @@ func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load)
 // mostUnpacked is the size of the largest file, in bytes, that comes compressed and is a smaller one.
 const mostUnpacked = 2 << 30
 
-// canonical is the first pass: it writes the canonical file, and returns its hash.
-func (r Runner) canonical(ctx context.Context, file io.Writer, l *sources.Load) (s formats.Summary, sum [32]byte, err error) {
+// firstPass writes the canonical file, and returns its hash. The items of a feed without ids are known
+// by their addresses, until some have shared one: from then on each is known by its address and title.
+func (r Runner) firstPass(ctx context.Context, file *os.File, l *sources.Load) (formats.Summary, [32]byte, error) {
+	found, sum, err := r.canonical(ctx, file, l, false)
+	if err != nil || found.ByLink == 0 {
+		return found, sum, err
+	}
+	if !found.Sharing {
+		if shared, err := r.Sources.SharesLinks(ctx, l.SourceID); err != nil || !shared {
+			return found, sum, err
+		}
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return found, sum, fmt.Errorf("canonical file: %w", err)
+	}
+	if err := file.Truncate(0); err != nil {
+		return found, sum, fmt.Errorf("canonical file: %w", err)
+	}
+	return r.canonical(ctx, file, l, true)
+}
+
+// canonical reads the file of a load and writes the canonical one.
+func (r Runner) canonical(ctx context.Context, file io.Writer, l *sources.Load, byContent bool) (s formats.Summary, sum [32]byte, err error) {
 	raw, err := r.Blobs.Open(ctx, blobs.Sum(l.File), l.Bytes)
 	if err != nil {
 		return s, sum, fmt.Errorf("open what came: %w", err)
@@ -205,7 +226,7 @@ func (r Runner) canonical(ctx context.Context, file io.Writer, l *sources.Load) 
 	out := bufio.NewWriterSize(io.MultiWriter(file, hash), 1<<16)
 	most := r.Sources.Limits()
 	s, err = formats.Canonical(out, &cancelled{ctx, raw}, formats.Options{
-		Format: formats.Format(l.Format), MediaType: l.MediaType, Charset: l.Charset, Base: l.Base, Now: l.CreatedAt,
+		Format: formats.Format(l.Format), MediaType: l.MediaType, Charset: l.Charset, Base: l.Base, Now: l.CreatedAt, ByContent: byContent,
 		Limits: formats.Limits{Items: most.Items, Bytes: max(mostUnpacked, most.FileBytes)},
 	})
 	if err == nil {

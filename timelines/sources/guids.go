@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/markup"
 	"riverrun/timelines/sources/formats"
 )
 
@@ -29,9 +30,9 @@ func addressOf(url string) *int64 {
 
 // findRenamed finds those of the new items that are there under another id: a feed whose program is
 // another one gives all its items other ids, and they must not all be posted again. Such an item has
-// the URL of exactly one that the source has, that one is absent from the file, and the URL is no other
-// item's. As some feeds give all their items the same URL, the first line must be the same as well, and
-// the date if it has one.
+// the URL of exactly one that the source has, and that one is absent from the file. As some feeds give
+// all their items the same URL, the first line must be the same as well, the date if it has one, and
+// no other new item of this URL may be like it.
 //
 // This is for windows, and for files of one batch, which windows are: only then it is known what is
 // absent.
@@ -61,10 +62,11 @@ func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
 		PostID    int64
 		CreatedAt time.Time
 		Title     string
+		Markup    bool
 	}
 	const query = `
 		SELECT n.address, i.id, i.external_id AS key, coalesce(i.post_id, 0) AS post_id, coalesce(p.created_at, 'epoch') AS created_at,
-			coalesce(split_part(p.body, E'\n', 1), '') AS title
+			coalesce(split_part(p.body, E'\n', 1), '') AS title, coalesce(p.markup, false) AS markup
 		FROM unnest(@addresses::bigint[]) AS n (address)
 		CROSS JOIN LATERAL (SELECT * FROM source_items i WHERE i.source_id = @source AND i.address = n.address LIMIT 2) i
 		LEFT JOIN posts p ON p.id = i.post_id`
@@ -87,15 +89,20 @@ func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
 	b.renamed = map[int64]string{}
 	b.fresh = slices.DeleteFunc(b.fresh, func(it entry) bool {
 		at := addressOf(it.URL)
-		if at == nil || len(asked[*at]) != 1 || len(found[*at]) != 1 {
+		if at == nil || len(found[*at]) != 1 {
 			return false
 		}
 		t := found[*at][0]
 		if t.PostID == 0 || present[t.Key] {
 			return false
 		}
-		title, _, _ := strings.Cut(strings.TrimSpace(b.writer.body(it.Item)), "\n")
-		if t.Title != "" && t.Title != title || !it.At.IsZero() && it.At.Sub(t.CreatedAt).Abs() > sameDate {
+		is := func(it entry) bool {
+			body, withMarkup := b.writer.body(it.Item)
+			title, _, _ := strings.Cut(body, "\n")
+			return (t.Title == "" || shown(t.Title, t.Markup) == shown(title, withMarkup)) && (it.At.IsZero() || it.At.Sub(t.CreatedAt).Abs() <= sameDate)
+		}
+		// Where several have the URL, one of them must be the item and no other may be.
+		if !is(it) || slices.ContainsFunc(asked[*at], func(other entry) bool { return other.ID != it.ID && is(other) }) {
 			return false
 		}
 		b.renamed[t.ID] = it.ID
@@ -105,6 +112,25 @@ func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
 		return true
 	})
 	return nil
+}
+
+// shown is a line without its markup, if it has any: an item may be written with or without.
+func shown(line string, withMarkup bool) string {
+	if withMarkup {
+		return markup.Plain(line)
+	}
+	return line
+}
+
+// SharesLinks reports whether items of a source are known by address and title, since some had the
+// same address. Only feeds without ids are asked for, and they are short.
+func (s *Store) SharesLinks(ctx context.Context, source int64) (shares bool, err error) {
+	const query = `SELECT EXISTS (SELECT FROM source_items WHERE source_id = @source AND starts_with(external_id, @key))`
+	err = s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": source, "key": formats.LinkKey}).Scan(&shares)
+	if err != nil {
+		return false, fmt.Errorf("read how items are known: %w", err)
+	}
+	return shares, nil
 }
 
 // rename gives the rows of renamed items their ids.

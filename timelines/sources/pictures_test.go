@@ -128,7 +128,7 @@ func TestPicturesOfItems(t *testing.T) {
 	w.same("rows", value[int64](w, `SELECT count(*) FROM item_pictures`), int64(0))
 }
 
-// A picture alone is an item.
+// A picture alone is an item. Its post has a link too, as the picture may never come.
 func TestAPictureAlone(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "A camera", sources.Append, `{}`)
@@ -136,7 +136,7 @@ func TestAPictureAlone(t *testing.T) {
 	it.URL = ""
 	w.same("counts", w.load(source, 10, it).Counts, sources.Counts{Added: 1})
 	w.fetchAll("img.example", asNamed)
-	w.same("attached", w.attached(), []string{": a a.png a.png"})
+	w.same("attached", w.attached(), []string{"[a a.png](https://img.example/a.png): a a.png a.png"})
 }
 
 // Two addresses of one picture are one file, which stays while one of them does; the same address in

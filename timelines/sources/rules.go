@@ -210,30 +210,6 @@ func hasWords(text, words string) bool {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// body is the text of the post that an item becomes: title, text, address and tags, each on lines of
-// its own.
-func (w *writer) body(it *formats.Item) string {
-	var parts []string
-	add := func(part string) {
-		if part = strings.TrimSpace(part); part != "" && !slices.Contains(parts, part) {
-			parts = append(parts, part)
-		}
-	}
-	add(w.title(it))
-	add(w.text(it))
-	add(it.URL)
-	add(strings.Join(w.tagsOf(it), " "))
-	text := []rune(strings.Join(parts, "\n\n"))
-	return string(text[:min(len(text), timelines.MaxPostRunes)])
-}
-
-func (w *writer) title(it *formats.Item) string {
-	if w.rules.Title == "" || it.Title == "" {
-		return it.Title
-	}
-	return strings.NewReplacer("{title}", it.Title, "{author}", it.Author, "{source}", w.source).Replace(w.rules.Title)
-}
-
 func (w *writer) text(it *formats.Item) string {
 	switch w.rules.Text {
 	case TextNone:

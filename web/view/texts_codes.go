@@ -196,6 +196,14 @@ var codeTexts = map[string]problemText{
 		text{"Another source of the same owner has an item with this address. Both were posted.", "Запись с этим адресом есть и в другом вашем источнике. Опубликованы обе."},
 		text{"Remove one of the sources, or let a rule of one leave such items out.", "Удалите один из источников или исключите такие записи правилом."},
 	},
+	"text_around": {
+		text{"Words or scripts stand before or behind the feed, and were left out.", "До или после ленты стоят посторонние слова или скрипты; они пропущены."},
+		text{"Look for warnings of the program that makes the feed, and for scripts that the server adds.", "Поищите предупреждения программы, которая составляет ленту, и скрипты, которые добавляет сервер."},
+	},
+	"encoding_guessed": {
+		text{"The file is in another encoding than the server says, or nothing says in which. It was told by the bytes.", "Файл не в той кодировке, о которой говорит сервер, или кодировка не указана. Она определена по самим байтам."},
+		text{"Save the file as UTF-8, or declare its encoding.", "Сохраните файл в UTF-8 или укажите его кодировку."},
+	},
 	"problem_many": {
 		text{"The item has more problems than are listed.", "У записи больше ошибок, чем перечислено."},
 		text{"Correct the first ones.", "Исправьте первые."},

@@ -20,6 +20,11 @@ type Summary struct {
 	// absence for removal: each may be a stored one.
 	Unknown int
 	Codes   map[Code]int // problems, by code
+	// ByLink is how many items have no id and are known by their address; Sharing says that some
+	// of them share one. Then the file is read again, and each later one of the source, with
+	// Options.ByContent.
+	ByLink  int
+	Sharing bool
 }
 
 // Canonical writes the items of a file as lines, and counts them. The same bytes and options
@@ -36,6 +41,7 @@ func Canonical(w io.Writer, r io.Reader, o Options) (Summary, error) {
 		item, err := in.Next()
 		s.Feed = in.feed
 		if errors.Is(err, io.EOF) {
+			s.ByLink, s.Sharing = in.byLink, in.sharing
 			if err := out.Flush(); err != nil {
 				return s, fmt.Errorf("write canonical file: %w", err)
 			}

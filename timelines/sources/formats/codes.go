@@ -42,6 +42,10 @@ const (
 	FieldInvalid    Code = "field_invalid"
 	ProblemMany     Code = "problem_many"
 
+	// TextAround and EncodingGuessed are about the file. The next item tells of them.
+	TextAround      Code = "text_around"
+	EncodingGuessed Code = "encoding_guessed"
+
 	// ToForbidden and Elsewhere are said by a load: the item itself is right.
 	ToForbidden Code = "to_forbidden"
 	Elsewhere   Code = "elsewhere"
@@ -129,6 +133,8 @@ var Codes = []CodeInfo{
 	{FieldInvalid, LevelWarning, "The value of a field has the wrong form.", "Compare it with the example on the help page."},
 	{Elsewhere, LevelWarning, "Another source of the same owner has an item with this address. Both were posted.", "Remove one of the sources, or let a rule of one leave such items out."},
 	{ToForbidden, LevelError, "Nothing may be posted to the group that a category of the item leads to. The item was not posted.", "Change the rule, or ask the administrators of the group: the next load tries again."},
+	{TextAround, LevelWarning, "Words or scripts stand before or behind the feed, and were left out.", "Look for warnings of the program that makes the feed, and for scripts that the server adds."},
+	{EncodingGuessed, LevelWarning, "The file is in another encoding than the server says, or nothing says in which. It was told by the bytes.", "Save the file as UTF-8, or declare its encoding."},
 	{ProblemMany, LevelWarning, "The item has more problems than are listed.", "Correct the first ones."},
 }
 

@@ -23,7 +23,7 @@ func Detect(begin []byte, mediaType string) (Format, error) {
 	if _, params, err := mime.ParseMediaType(mediaType); err == nil {
 		charset = params["charset"]
 	}
-	text, err := open(bytes.NewReader(begin), 64<<10, charset)
+	text, err := open(bytes.NewReader(begin), 64<<10, charset, func() {})
 	if err != nil {
 		return "", err
 	}
@@ -41,7 +41,7 @@ func detect(text []byte, mediaType string) (Format, error) {
 	if err != nil {
 		kind = ""
 	}
-	head := bytes.TrimLeft(text, " \t\r\n")
+	head := bytes.TrimLeft(text[warned(text):], " \t\r\n")
 	switch {
 	case len(head) == 0:
 		return "", &Fatal{Code: Empty}

@@ -48,10 +48,12 @@
 //
 // HTML becomes plain text, as a person would copy it from a page: paragraphs, lists with their
 // marks, and the address of a link behind its text. Posts know a small Markdown, but a post
-// also says whether its text is written in it. The text of an item is not. Nothing in it need
-// be escaped, as long as posts of items are made without markup (timelines.NewPost.Plain).
-// @names and #tags are found in plain texts too: whether a name in a feed may notify somebody
-// is for the second pass to decide.
+// also says whether its text is written in it. The text of an item is not, and whoever writes it
+// into markup escapes it (markup.Escape). What looks like @names and #tags in it is of another
+// site, and the second pass makes none of them count.
+//
+// Files are what enclosures, Media RSS, attachments, <audio>, <video>, <embed>, <object> and
+// frames give, each address once. Several forms of one film or sound are one file.
 //
 // Pictures that HTML shows are taken out of it, but not tracking pixels and emoji.
 //

@@ -20,7 +20,9 @@ type draft struct {
 	reader *Reader
 	at     int // the line of the field that is taken
 	large  bool
-	wrong  bool // the file gave an id that cannot be one
+	wrong  bool   // the file gave an id that cannot be one
+	byLink bool   // the id is the address
+	shared string // the id if others have the address too
 
 	thumbnails []Picture // only taken if there is no other picture
 }
@@ -59,7 +61,7 @@ func (d *draft) finish() {
 	switch {
 	case d.ID == "" && !d.wrong:
 		d.problem(IDMissing, "id", "")
-	case d.ID != "" && !d.reader.known.add(d.ID):
+	case d.ID != "" && d.reader.knows(d):
 		d.problem(IDRepeated, "id", d.ID)
 	}
 	if len(d.Pictures) == 0 {

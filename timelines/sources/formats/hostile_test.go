@@ -140,16 +140,16 @@ func hostiles() []hostile {
 
 		// Encodings.
 		{name: "says UTF-8, is windows-1251", text: encodedAs1251(), fatal: Encoding, items: anyItems},
-		{name: "says nothing, is windows-1251", text: strings.Replace(encodedAs1251(), ` encoding="utf-8"`, "", 1), fatal: Encoding, items: anyItems},
+		{name: "says nothing, is windows-1251", text: strings.Replace(encodedAs1251(), ` encoding="utf-8"`, "", 1), items: 1, problems: "date_invalid encoding_guessed"},
 		{name: "says an encoding nobody knows", text: `<?xml version="1.0" encoding="klingon"?>` + rssItem("<description>ё</description>"), items: 1},
 		{name: "says UTF-16, is UTF-8", text: `<?xml version="1.0" encoding="utf-16"?>` + rssItem("<description>ё</description>"), items: 1},
 		{name: "says UTF-7", text: `<?xml version="1.0" encoding="utf-7"?>` + rssItem("<description>+ADw-script+AD4-</description>"), items: 1},
 		{name: "half a character", text: rssItem("<description>caf\xc3</description>"), items: 1, problems: "text_broken"},
 		{name: "overlong UTF-8", text: rssItem("<description>\xc0\xbcscript\xc0\xbe</description>"), items: 1, problems: "text_broken"},
 		{name: "surrogates in UTF-8", text: rssItem("<description>\xed\xa0\xbd\xed\xb8\x80</description>"), items: 1, problems: "text_broken"},
-		{name: "UTF-16 of half a character", text: encodedUTF16(rssItem("")) + "\xd8", items: 1},
+		{name: "UTF-16 of half a character", text: encodedUTF16(rssItem("")) + "\xd8", items: 1, problems: "text_around"},
 		{name: "NULs between", text: rssItem("<description>a\x00b\x00</description>"), items: 1},
-		{name: "CSV in windows-1251", text: "id;title\n1;\xcf\xf0\xe8\xf7\xe0\xeb \xee\xf2\xea\xf0\xfb\xf2\n", fatal: Encoding, items: anyItems},
+		{name: "CSV in windows-1251", text: "id;title\n1;\xcf\xf0\xe8\xf7\xe0\xeb \xee\xf2\xea\xf0\xfb\xf2\n", items: 1, problems: "encoding_guessed"},
 		{name: "JSON, lone surrogate", text: json + `{"id":"1","title":"a\ud800b"}]}`, items: 1, problems: "text_broken"},
 
 		// Not well-formed.
@@ -159,8 +159,12 @@ func hostiles() []hostile {
 		{name: "item that does not end", text: open + item + "</channel></rss>", fatal: Malformed},
 		{name: "two roots", text: rssItem("") + rssItem(""), fatal: Malformed, items: 1},
 		{name: "Atom behind RSS", text: rssItem("") + atom + "</feed>", fatal: Malformed, items: 1},
-		{name: "words behind the root", text: rssItem("") + "<!-- cached --> Warning: mysql_close()", items: 1},
-		{name: "words before the root", text: "Warning: mysql_connect()\n" + rssItem(""), fatal: NotAFeed},
+		{name: "words behind the root", text: rssItem("") + "<!-- cached --> Warning: mysql_close()", items: 1, problems: "text_around"},
+		{name: "a warning before the root", text: "Warning: mysql_connect()\n" + rssItem(""), items: 1, problems: "text_around"},
+		{name: "words before the root", text: "Welcome!\n" + rssItem(""), fatal: NotAFeed},
+		{name: "a script behind the root", text: rssItem("") + "<script>if (a < b && c) {}</script>", items: 1, problems: "text_around"},
+		{name: "crossed tags behind the root", text: rssItem("") + "</div></p> <b", items: 1, problems: "text_around"},
+		{name: "bytes of no encoding", text: rssItem("<description>" + strings.Repeat("\xc3\x28", 20) + "\x01</description>"), fatal: Encoding, items: anyItems},
 		{name: "tags crossed", text: rssItem("<description><b><i>x</b></i></description>"), items: 1},
 		{name: "end tags of nothing", text: rssItem("<description>a</p></div></description></span>"), items: 1},
 		{name: "end tag of the channel in an item", text: open + item + "<description>x</channel>", fatal: Malformed},
@@ -193,7 +197,8 @@ func hostiles() []hostile {
 		{name: "CSV, columns twice and unknown", text: "id,title,TITLE,colour\n1,a,b,c\n2,d,e,f\n", items: 2, problems: "field_twice field_unknown"},
 
 		// Items.
-		{name: "no id", text: rss("<item><title>a</title></item>"), items: 1, problems: "id_missing"},
+		{name: "no id", text: rss("<item><title>a</title></item>"), items: 1},
+		{name: "nothing that tells an item", text: rss("<item><category>a</category></item>"), items: 1, problems: "id_missing title_and_text_missing"},
 		{name: "long id", text: rss("<item><guid>" + strings.Repeat("x", 1025) + "</guid><title>a</title></item>"), items: 1, problems: "id_long"},
 		{name: "id of a megabyte", text: rss("<item><guid>" + strings.Repeat("x", 1<<20) + "</guid><title>a</title></item>"), items: 1, problems: "id_missing item_large"},
 		{name: "control in an id", text: rss("<item><guid>a\x01b</guid><title>a</title></item>"), items: 1, problems: "id_control"},

@@ -251,9 +251,7 @@ func (j *jsonFeed) take(d *draft, raw []byte) {
 		d.setURL("external_url", external, base)
 	}
 	d.setID("id", id)
-	if d.ID == "" && !d.wrong {
-		d.setID("url", d.URL)
-	}
+	d.setContentID(title, contentHTML+contentText+summary)
 	d.setTitle("title", title)
 	if page, err := url.Parse(d.URL); err == nil && d.URL != "" {
 		base = page

@@ -8,19 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/net/html/charset"
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/unicode"
 )
 
 // open returns the text of a file as UTF-8: a gzip file is opened, at most limit bytes are
-// read after that, and the encoding is that of the BOM, the transport, the XML declaration,
-// or UTF-8, in this order. What is no UTF-8 becomes U+FFFD, or ends the file if it is much.
-func open(r io.Reader, limit int64, transport string) (io.Reader, error) {
+// read after that, and the encoding is told (encodingOf). What is no UTF-8 becomes U+FFFD, or
+// ends the file if it is much. guessed is called, while the text is read, if the encoding is
+// another one than was said.
+func open(r io.Reader, limit int64, transport string, guessed func()) (io.Reader, error) {
 	in := bufio.NewReaderSize(r, 4096)
 	head, err := in.Peek(2)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -32,8 +27,8 @@ func open(r io.Reader, limit int64, transport string) (io.Reader, error) {
 			return nil, err
 		}
 	}
-	in = bufio.NewReaderSize(&bounded{in: bytesOf, left: limit}, 4096)
-	begin, err := in.Peek(1024)
+	in = bufio.NewReaderSize(&bounded{in: bytesOf, left: limit}, windowBytes)
+	begin, err := in.Peek(headBytes)
 	if err != nil && len(begin) == 0 && !errors.Is(err, io.EOF) {
 		var f *Fatal
 		if errors.As(err, &f) {
@@ -41,8 +36,15 @@ func open(r io.Reader, limit int64, transport string) (io.Reader, error) {
 		}
 		return nil, fmt.Errorf("read: %w", err)
 	}
-	if e := encodingOf(begin, transport); e != nil {
-		return e.NewDecoder().Reader(in), nil
+	d := encodingOf(begin, transport)
+	if d.other {
+		guessed()
+	}
+	switch {
+	case !d.sure:
+		return &deciding{in: in, d: d, guessed: guessed}, nil
+	case d.encoding != nil:
+		return d.encoding.NewDecoder().Reader(in), nil
 	}
 	if bytes.HasPrefix(begin, utf8BOM) {
 		if _, err := in.Discard(len(utf8BOM)); err != nil {
@@ -53,37 +55,6 @@ func open(r io.Reader, limit int64, transport string) (io.Reader, error) {
 }
 
 var utf8BOM = []byte("\xef\xbb\xbf")
-
-// encodingOf returns the encoding of a file that begins so, nil for UTF-8.
-func encodingOf(begin []byte, transport string) encoding.Encoding {
-	switch {
-	case bytes.HasPrefix(begin, utf8BOM):
-		return nil
-	case bytes.HasPrefix(begin, []byte("\xfe\xff")), bytes.HasPrefix(begin, []byte("\x00<\x00")), bytes.HasPrefix(begin, []byte("\x00{\x00")):
-		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
-	case bytes.HasPrefix(begin, []byte("\xff\xfe")), bytes.HasPrefix(begin, []byte("<\x00")), bytes.HasPrefix(begin, []byte("{\x00")):
-		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
-	}
-	labels := []string{transport}
-	if m := declared.FindSubmatch(begin); m != nil {
-		labels = append(labels, string(m[1]))
-	}
-	for _, label := range labels {
-		e, name := charset.Lookup(strings.TrimSpace(label))
-		switch {
-		case e == nil, name == "replacement":
-			continue // not known: it may be UTF-8 all the same
-		case name == "utf-8":
-			return nil
-		case strings.HasPrefix(name, "utf-16"):
-			continue // the text would not look like ASCII
-		}
-		return e
-	}
-	return nil
-}
-
-var declared = regexp.MustCompile(`^\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']`)
 
 // bounded ends a file with too_large after so many bytes.
 type bounded struct {

@@ -24,7 +24,7 @@ type Outline struct {
 // web have it as it stands there, cut: whoever adds them says so. An error is a *Fatal, or that of the reader; with TooMany, the
 // first 1,000 are returned beside it.
 func ParseOPML(r io.Reader) ([]Outline, error) {
-	text, err := open(r, maxOPMLBytes, "")
+	text, err := open(r, maxOPMLBytes, "", func() {})
 	if err != nil {
 		return nil, err
 	}

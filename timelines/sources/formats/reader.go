@@ -5,6 +5,7 @@ import (
 	"io"
 	"mime"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -38,32 +39,40 @@ type Options struct {
 	// Format of the file; "" to tell it from the file.
 	Format Format
 	// MediaType is the one that came with the file, "" if none did; Charset too, where it is
-	// not in MediaType. The charset wins over what the file declares of itself, but not over a
-	// byte order mark.
+	// not in MediaType. A byte order mark wins over it, and so does what the file declares of
+	// itself if only that decodes.
 	MediaType, Charset string
 	// Base is the address that relative addresses of a feed start from: the feed's own.
 	Base string
 	// Now is what dates are compared with. It must be the same whenever the same file is read,
 	// as warnings and so the canonical file depend on it; the zero time is that of the call.
-	Now    time.Time
-	Limits Limits
+	Now time.Time
+	// ByContent says that items of this source share addresses: those without an id are known by
+	// address and title. Summary.Sharing tells when that begins.
+	ByContent bool
+	Limits    Limits
 }
 
 // Reader reads the items of one file, one after the other. Its memory is bounded by the
-// largest item, and at most 24 bytes for each one that was read. It is not safe for
+// largest two items, and at most 24 bytes for each one that was read. It is not safe for
 // concurrent use.
 type Reader struct {
-	src    *source
-	limits Limits
-	format Format
-	base   *url.URL
-	now    time.Time
-	feed   Feed
-	items  formatReader
-	known  idSet
-	read   int
-	langs  map[string]string // as given, and what it is
-	err    error
+	src       *source
+	limits    Limits
+	format    Format
+	base      *url.URL
+	now       time.Time
+	feed      Feed
+	items     formatReader
+	known     idSet
+	read      int
+	langs     map[string]string // as given, and what it is
+	err       error
+	ahead     *draft // the item that comes next
+	byContent bool
+	byLink    int    // items that are known by their addresses
+	sharing   bool   // some of them share one
+	notes     []Code // what is wrong with the file, which the next item tells of
 }
 
 // formatReader reads items of a format into a draft. It returns io.EOF after the last.
@@ -77,14 +86,12 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if _, params, err := mime.ParseMediaType(o.MediaType); err == nil && o.Charset == "" {
 		o.Charset = params["charset"]
 	}
-	text, err := open(r, l.Bytes, o.Charset)
+	f := &Reader{limits: l, format: o.Format, now: o.Now, byContent: o.ByContent, langs: make(map[string]string)}
+	text, err := open(r, l.Bytes, o.Charset, func() { f.note(EncodingGuessed) })
 	if err != nil {
 		return nil, err
 	}
-	f := &Reader{
-		src: newSource(text), limits: l, format: o.Format, now: o.Now,
-		langs: make(map[string]string),
-	}
+	f.src = newSource(text)
 	if f.now.IsZero() {
 		f.now = time.Now()
 	}
@@ -105,6 +112,10 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	}
 	switch f.format {
 	case RSS, Atom:
+		if n := warned(begin); n > 0 {
+			f.src.advance(n)
+			f.note(TextAround)
+		}
 		f.items = newXMLFeed(f)
 	case XML:
 		f.items = newOwnXML(f)
@@ -131,17 +142,43 @@ func (r *Reader) Feed() Feed { return r.feed }
 // a *Fatal if the file cannot be used, and other errors if the reader it was given failed.
 // Each further call returns the same error.
 func (r *Reader) Next() (*Item, error) {
-	if r.err != nil {
+	// It is one item ahead, so that the last one can tell what stands behind it.
+	d := r.ahead
+	if d == nil {
+		d = r.more()
+	}
+	if d == nil {
 		return nil, r.err
+	}
+	r.ahead = r.more()
+	d.at = 0
+	for _, c := range r.notes {
+		d.problem(c, "", "")
+	}
+	r.notes = nil
+	return &d.Item, nil
+}
+
+// more reads an item. It returns nil if there is an error, which is kept.
+func (r *Reader) more() *draft {
+	if r.err != nil {
+		return nil
 	}
 	d := &draft{reader: r}
 	if r.err = r.items.next(d); r.err != nil {
-		return nil, r.err
+		return nil
 	}
 	if r.read++; r.read > r.limits.Items {
 		r.err = r.src.fatal(TooMany, "the file has more than %d items", r.limits.Items)
-		return nil, r.err
+		return nil
 	}
 	d.finish()
-	return &d.Item, nil
+	return d
+}
+
+// note notes what is wrong with the file, without being in the way of its items.
+func (r *Reader) note(c Code) {
+	if !slices.Contains(r.notes, c) {
+		r.notes = append(r.notes, c)
+	}
 }

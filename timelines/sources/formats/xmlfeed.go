@@ -34,12 +34,20 @@ func (f *xmlFeed) next(d *draft) error {
 		at := f.r.src.offset()
 		tok, err := f.scan.next()
 		if err != nil {
+			whole := f.r.src.err == nil || errors.Is(f.r.src.err, io.EOF)
+			if f.ended && whole && (errors.Is(err, &Fatal{Code: Malformed}) || errors.Is(err, &Fatal{Code: Truncated})) {
+				f.r.note(TextAround)
+				return io.EOF
+			}
 			return err
 		}
 		switch tok.kind {
 		case endOfFile:
 			return io.EOF
 		case textRun:
+			if f.ended && strings.TrimSpace(string(tok.text)) != "" {
+				f.r.note(TextAround)
+			}
 			if f.wrap == 0 && !f.ended && strings.TrimSpace(string(tok.text)) != "" {
 				return f.r.src.fatal(NotAFeed, "text stands before the first element")
 			}
@@ -50,10 +58,15 @@ func (f *xmlFeed) next(d *draft) error {
 			}
 			continue
 		}
-		if f.ended {
-			return f.r.src.fatal(Malformed, "a second root <%s>", tok.name.local)
-		}
 		n := tok.name
+		if f.ended {
+			if f.isContainer(n) {
+				return f.r.src.fatal(Malformed, "a second root <%s>", n.local)
+			}
+			// A script or the like, of a server or a browser.
+			f.r.note(TextAround)
+			return io.EOF
+		}
 		if f.isContainer(n) {
 			f.wrap++
 			f.takeBase(f.scan.value)

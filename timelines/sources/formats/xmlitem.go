@@ -435,12 +435,8 @@ func (f *xmlFeed) conclude(d *draft, e *entry, base *url.URL) {
 	}
 	d.setURL("link", link, base)
 	d.setID("guid", e.guid)
-	if d.ID == "" && !d.wrong {
-		if d.URL != "" {
-			d.setID("link", d.URL)
-		} else {
-			d.setID("rdf:about", f.tree.attr(0, rdfSpace, "about"))
-		}
+	if d.ID == "" && !d.wrong && d.URL == "" {
+		d.setID("rdf:about", f.tree.attr(0, rdfSpace, "about"))
 	}
 	if e.titlePlain {
 		d.setTitle("title", e.title)
@@ -451,6 +447,7 @@ func (f *xmlFeed) conclude(d *draft, e *entry, base *url.URL) {
 	if strings.TrimSpace(text) == "" {
 		text, field, plain, textBase = e.summary, e.summaryOf, e.summaryPlain, base
 	}
+	d.setContentID(e.title, text)
 	// Most of what is relative in a text is so to its page, as no reader would show it.
 	if textBase == nil || textBase == f.r.base {
 		if page, err := url.Parse(d.URL); err == nil && d.URL != "" {

@@ -1,0 +1,47 @@
+package sources_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"riverrun/timelines/sources"
+)
+
+// A feed without ids whose items share an address: each item is one post, the one that was there
+// before the address was shared too, and stays that post as the others leave the feed.
+func TestItemsThatShareALink(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sources.Append)
+	feed := func(titles ...string) string {
+		var b strings.Builder
+		b.WriteString(`<rss version="2.0"><channel><title>T</title>`)
+		for _, title := range titles {
+			fmt.Fprintf(&b, "<item><title>%s</title><link>https://news.example/</link></item>", title)
+		}
+		return b.String() + `</channel></rss>`
+	}
+	for i, tt := range []struct {
+		file  string
+		added int64
+		posts []string
+	}{
+		{feed("A"), 1, []string{"A"}},
+		{feed("B", "A"), 1, []string{"A", "B"}},
+		{feed("C", "B"), 1, []string{"A", "B", "C"}},
+		{feed("C"), 0, []string{"A", "B", "C"}},
+		{feed("D"), 1, []string{"A", "B", "C", "D"}},
+	} {
+		l := w.load(w.upload(tt.file))
+		w.must(w.run.Run(t.Context(), w.source))
+		if l = w.load(l.No); l.Added != tt.added || l.State != sources.Done || l.Errors != 0 {
+			t.Errorf("load %d: %s, %+v, want %d added", i, l.State, l.Counts, tt.added)
+		}
+		got := w.list(`SELECT split_part(body, E'\n', 1) FROM posts WHERE deleted_at IS NULL ORDER BY 1`)
+		if diff := cmp.Diff(tt.posts, got); diff != "" {
+			t.Errorf("posts after load %d (-want +got):\n%s", i, diff)
+		}
+	}
+}

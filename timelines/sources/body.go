@@ -1,0 +1,85 @@
+package sources
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"riverrun/timelines"
+	"riverrun/timelines/marks"
+	"riverrun/timelines/markup"
+	"riverrun/timelines/sources/formats"
+)
+
+// body is the text of the post that an item becomes: title, text, address, files and tags, each on
+// lines of its own.
+//
+// A text of a source makes no mention and no tag: its @names are people of another site, and its #77
+// is the number of an issue there. Tags come by rules only. So a text with such marks is written as
+// markup, in which they are escaped, and so is one with files, which are links behind words. All
+// others stay plain.
+func (w *writer) body(it *formats.Item) (body string, withMarkup bool) {
+	text := strings.TrimSpace(w.text(it))
+	withMarkup = len(it.Files) > 0 || hasMarks(it.Title) || hasMarks(text) || w.rules.Title != "" && (hasMarks(it.Author) || hasMarks(w.source))
+	source := func(text string) string { return text }
+	title := strings.TrimSpace(w.title(it, w.rules.Title, source))
+	var before, after []string
+	if text == title {
+		text = ""
+	}
+	if it.URL != "" && it.URL != title && it.URL != text && !slices.ContainsFunc(it.Files, func(f formats.File) bool { return f.URL == it.URL }) {
+		after = append(after, it.URL)
+	}
+	if len(it.Files) > 0 {
+		after = append(after, strings.Join(fileLinks(it), "\n"))
+	}
+	if title+text == "" && len(after) == 0 && len(it.Pictures) > 0 {
+		withMarkup, after = true, []string{pictureLink(it)}
+	}
+	if tags := w.tagsOf(it); len(tags) > 0 {
+		after = append(after, strings.Join(tags, " "))
+	}
+	if withMarkup {
+		source = markup.Escape
+		title = strings.TrimSpace(w.title(it, markup.EscapeMarkup(w.rules.Title), source))
+	}
+	if title != "" {
+		before = append(before, title)
+	}
+	if text != "" {
+		room := timelines.MaxPostRunes
+		for _, part := range slices.Concat(before, after) {
+			room -= utf8.RuneCountInString(part) + len("\n\n")
+		}
+		before = append(before, written(text, source, room))
+	}
+	return strings.Join(append(before, after...), "\n\n"), withMarkup
+}
+
+// written is as much of a text as there is room for.
+func written(text string, source func(string) string, room int) string {
+	for {
+		s := source(text)
+		over := utf8.RuneCountInString(s) - room
+		if over <= 0 {
+			return s
+		}
+		kept := []rune(text)
+		text = strings.TrimRightFunc(string(kept[:len(kept)-min(over, len(kept))]), unicode.IsSpace)
+	}
+}
+
+// hasMarks reports whether a text has @names or #tags.
+func hasMarks(text string) bool {
+	return strings.ContainsAny(text, "@#") &&
+		slices.ContainsFunc(marks.In(text), func(m marks.Mark) bool { return m.Kind != marks.Link })
+}
+
+// title is the first line of the post, in a form that is one of source's texts.
+func (w *writer) title(it *formats.Item, form string, source func(string) string) string {
+	if form == "" || it.Title == "" {
+		return source(it.Title)
+	}
+	return strings.NewReplacer("{title}", source(it.Title), "{author}", source(it.Author), "{source}", source(w.source)).Replace(form)
+}

@@ -1,0 +1,111 @@
+package sources_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"riverrun/timelines"
+	"riverrun/timelines/markup"
+	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/formats"
+)
+
+// The files of an item are links that say what they are, and no item becomes an empty post.
+func TestFilesAreLinks(t *testing.T) {
+	const mp3 = "https://a.example/1.mp3"
+	for _, tt := range []struct {
+		what string
+		item formats.Item
+		want string
+	}{
+		{"a podcast", formats.Item{Title: "Episode *1*", URL: "https://a.example/1", Files: []formats.File{{URL: mp3, Type: "audio/mpeg", Bytes: 38_200_000, Seconds: 2530}}}, "Episode \\*1\\*\n\nhttps://a.example/1\n\n[Audio, 42 min, 38 MB](" + mp3 + ")"},
+		{"files alone", formats.Item{URL: mp3, Files: []formats.File{{URL: mp3, Bytes: 1}, {URL: "https://a.example/b_(c).zip", Bytes: 1_250_000_000}}}, "[Audio](" + mp3 + ")\n[ZIP, 1.2 GB](https://a.example/b_%28c%29.zip)"},
+		{"in Russian", formats.Item{Title: "Выпуск", Language: "ru-RU", Files: []formats.File{{URL: mp3, Seconds: 3900}, {URL: "https://a.example/v", Type: "video", Seconds: 20, Bytes: 1500}}}, "Выпуск\n\n[Аудио, 1 ч 5 мин](" + mp3 + ")\n[Видео, 20 с, 2 КБ](https://a.example/v)"},
+		{"its title and a type", formats.Item{Title: "T", Files: []formats.File{{URL: "https://a.example/1", Type: "application/pdf; x", Title: "Minutes [1]", Bytes: 2_000_000}, {URL: "https://a.example/2"}}}, "T\n\n[Minutes \\[1\\] (PDF, 2 MB)](https://a.example/1)\n[File](https://a.example/2)"},
+		{"a player", formats.Item{Title: "T", Files: []formats.File{{URL: "https://v.example/e/1", Type: formats.Player}}}, "T\n\n[Player](https://v.example/e/1)"},
+		{"an address that is too long for a link", formats.Item{Title: "T", Files: []formats.File{{URL: "https://a.example/" + strings.Repeat("x", 2020)}}}, "T\n\nFile: https://a.example/" + strings.Repeat("x", 2020)},
+		{"a picture alone", formats.Item{Pictures: []formats.Picture{{URL: "https://a.example/1.jpg"}}, Categories: []string{"Boats"}}, "[Picture](https://a.example/1.jpg)\n\n#boats"},
+		{"a picture with its text", formats.Item{Pictures: []formats.Picture{{URL: "https://a.example/1.jpg", Text: "A quay"}}}, "[A quay](https://a.example/1.jpg)"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			w := newWorld(t)
+			source := w.source(w.person("ann"), "Log book", sources.Append, `{"rules": {"all_tags": true}}`)
+			tt.item.ID, tt.item.At = "1", time.Now().UTC().Truncate(time.Microsecond)
+			w.same("counts", w.load(source, 10, &tt.item).Counts, sources.Counts{Added: 1})
+			w.same("body", value[string](w, `SELECT body FROM posts`), tt.want)
+			w.same("markup", value[bool](w, `SELECT markup FROM posts`), true)
+			w.same("the same again", w.load(source, 10, &tt.item).Counts, sources.Counts{Same: 1})
+		})
+	}
+}
+
+// What a source's text calls @name or #tag is of another site: nobody is mentioned, no tag gets the
+// post, and pages show no links. Tags by rules are tags, and so is what somebody writes who edits it.
+func TestTextsOfSourcesNameNobody(t *testing.T) {
+	w := newWorld(t)
+	ann := w.person("ann")
+	w.person("bob")
+	source := w.source(ann, "Log #book", sources.Append, `{"rules": {"title": "#log {source}: {title}", "all_tags": true}}`)
+	marks := func() []string {
+		return w.list(`SELECT t.kind || ' ' || t.term FROM text_marks m JOIN timelines t ON t.id = m.timeline_id ORDER BY 1`)
+	}
+	links := func() []string {
+		var all []string
+		for _, part := range strings.Split(markup.HTML(value[string](w, `SELECT body FROM posts`)), `<a href="`)[1:] {
+			address, _, _ := strings.Cut(part, `"`)
+			all = append(all, address)
+		}
+		return all
+	}
+	it := item("1", "Fix #77 for @bob", time.Hour)
+	it.Text, it.Categories = "Thanks @bob, see https://example.org/@bob#77\n#done", []string{"Boats"}
+	w.same("counts", w.load(source, 10, it).Counts, sources.Counts{Added: 1})
+	w.same("marks", marks(), []string{"hashtag boats", "hashtag log"})
+	w.same("links", links(), []string{"/tag/log", "https://example.org/@bob#77", "https://example.org/1", "/tag/boats"})
+	w.same("what is shown", strings.Contains(markup.Plain(value[string](w, `SELECT body FROM posts`)), "Fix #77 for @bob"), true)
+	w.same("search", value[bool](w, `SELECT search_lexemes(author_id, body) = search_lexemes(author_id, replace(body, '\', '')) FROM posts`), true)
+
+	it.Title, it.Categories = "Fix #78 for @bob", []string{"Harbour"}
+	w.same("counts of a change", w.load(source, 10, it).Counts, sources.Counts{Changed: 1})
+	w.same("marks of a change", marks(), []string{"hashtag harbour", "hashtag log"})
+	w.same("links of a change", links(), []string{"/tag/log", "https://example.org/@bob#77", "https://example.org/1", "/tag/harbour"})
+
+	codes, err := w.posts.Posts.Codes(t.Context(), []int64{value[int64](w, `SELECT id FROM posts`)})
+	w.must(err)
+	for _, code := range codes {
+		_, err = w.posts.Posts.Edit(t.Context(), ann.ID, code, "For @bob #here")
+		w.must(err)
+	}
+	w.same("marks by hand", marks(), []string{"hashtag here", "mentions "})
+}
+
+// An item of another id is the one that is there, whether that is written as markup or, as before
+// files and names were, plain.
+func TestRenamedIsFoundBehindMarkup(t *testing.T) {
+	w := newWorld(t)
+	source := w.source(w.person("ann"), "Log", sources.Append, `{}`)
+	it := item("1", "Fix #77", time.Hour)
+	w.load(source, 10, it)
+	_, err := w.pool.Exec(t.Context(), `UPDATE posts SET body = E'Fix #77\n\nhttps://example.org/1', markup = false`)
+	w.must(err)
+	it.ID = "another"
+	w.same("counts", w.load(source, 10, it).Counts, sources.Counts{Changed: 1})
+	it.ID = "a third"
+	w.same("counts of markup", w.load(source, 10, it).Counts, sources.Counts{Skipped: 1})
+	w.same("posts", value[int64](w, `SELECT count(*) FROM posts`), int64(1))
+}
+
+// A long text leaves room for what stands below it.
+func TestLongTextLeavesRoom(t *testing.T) {
+	w := newWorld(t)
+	source := w.source(w.person("ann"), "Log", sources.Append, `{"rules": {"text": "whole", "all_tags": true}}`)
+	it := item("1", "T", time.Hour)
+	it.Text, it.Categories = "@a "+strings.Repeat("*", timelines.MaxPostRunes-10), []string{"boats"}
+	w.load(source, 10, it)
+	body := value[string](w, `SELECT body FROM posts`)
+	if n := utf8.RuneCountInString(body); n > timelines.MaxPostRunes || n < timelines.MaxPostRunes-3 || !strings.HasSuffix(body, "*\n\nhttps://example.org/1\n\n#boats") {
+		t.Errorf("%d characters that end with %q", n, body[len(body)-60:])
+	}
+}

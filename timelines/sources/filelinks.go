@@ -1,0 +1,140 @@
+package sources
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"riverrun/timelines/language"
+	"riverrun/timelines/markup"
+	"riverrun/timelines/sources/formats"
+)
+
+// fileWords are the words of links to files, in one language.
+type fileWords struct {
+	audio, video, player, picture, file string
+	hours, minutes, seconds             string
+	kB, MB, GB, point                   string
+}
+
+var wordsOf = map[string]fileWords{
+	"en": {"Audio", "Video", "Player", "Picture", "File", "h", "min", "s", "kB", "MB", "GB", "."},
+	"ru": {"Аудио", "Видео", "Плеер", "Картинка", "Файл", "ч", "мин", "с", "КБ", "МБ", "ГБ", ","},
+}
+
+// fileLinks are the links to the files of an item, in the item's language if there are words in it.
+func fileLinks(it *formats.Item) []string {
+	w := wordsFor(it)
+	var links []string
+	for _, f := range it.Files {
+		links = append(links, linkTo(w.label(f), f.URL))
+	}
+	return links
+}
+
+// pictureLink is the link to an item's first picture, for a post that would have no text. The picture
+// itself may be gone, or not be taken.
+func pictureLink(it *formats.Item) string {
+	label := it.Pictures[0].Text
+	if label == "" {
+		label = wordsFor(it).picture
+	}
+	return linkTo(label, it.Pictures[0].URL)
+}
+
+func wordsFor(it *formats.Item) fileWords {
+	lang := languageOf(it)
+	if lang == "" {
+		lang = language.Detect(it.Title + "\n" + it.Text)
+	}
+	if w, ok := wordsOf[lang]; ok {
+		return w
+	}
+	return wordsOf["en"]
+}
+
+// label is what a link to a file says: "Audio, 42 min, 38 MB".
+func (w fileWords) label(f formats.File) string {
+	parts := []string{w.kind(f)}
+	if s := w.length(f.Seconds); s != "" {
+		parts = append(parts, s)
+	}
+	if s := w.size(f.Bytes); s != "" {
+		parts = append(parts, s)
+	}
+	if f.Title != "" {
+		return f.Title + " (" + strings.Join(parts, ", ") + ")"
+	}
+	return strings.Join(parts, ", ")
+}
+
+var (
+	audioNames = []string{"mp3", "m4a", "m4b", "aac", "ogg", "oga", "opus", "flac", "wav", "wma"}
+	videoNames = []string{"mp4", "m4v", "webm", "mov", "mkv", "avi", "ogv", "wmv", "m3u8", "mpg", "mpeg"}
+)
+
+// kind is what a file is, by its type or else by its name.
+func (w fileWords) kind(f formats.File) string {
+	kind, _, _ := strings.Cut(strings.ToLower(f.Type), ";")
+	ending := ""
+	if u, err := url.Parse(f.URL); err == nil {
+		ending = strings.ToLower(strings.TrimPrefix(path.Ext(u.Path), "."))
+	}
+	switch {
+	case kind == formats.Player:
+		return w.player
+	case strings.HasPrefix(kind, "audio"), kind == "application/ogg", slices.Contains(audioNames, ending):
+		return w.audio
+	case strings.HasPrefix(kind, "video"), strings.HasSuffix(kind, "mpegurl"), slices.Contains(videoNames, ending):
+		return w.video
+	case kind == "application/pdf":
+		return "PDF"
+	case len(ending) >= 2 && len(ending) <= 4 && strings.Trim(ending, "abcdefghijklmnopqrstuvwxyz0123456789") == "":
+		return strings.ToUpper(ending)
+	}
+	return w.file
+}
+
+func (w fileWords) length(seconds int64) string {
+	minutes := (seconds + 30) / 60
+	switch {
+	case seconds <= 0:
+		return ""
+	case seconds < 60:
+		return fmt.Sprintf("%d %s", seconds, w.seconds)
+	case minutes < 60:
+		return fmt.Sprintf("%d %s", minutes, w.minutes)
+	case minutes%60 == 0:
+		return fmt.Sprintf("%d %s", minutes/60, w.hours)
+	}
+	return fmt.Sprintf("%d %s %d %s", minutes/60, w.hours, minutes%60, w.minutes)
+}
+
+// size is empty for less than 1 kB: many feeds give a length of 0 or 1 to all their files.
+func (w fileWords) size(bytes int64) string {
+	switch {
+	case bytes < 1000:
+		return ""
+	case bytes < 999_500:
+		return fmt.Sprintf("%d %s", (bytes+500)/1000, w.kB)
+	case bytes < 999_500_000:
+		return fmt.Sprintf("%d %s", (bytes+500_000)/1_000_000, w.MB)
+	}
+	tenths := bytes / 100_000_000
+	return fmt.Sprintf("%d%s%d %s", tenths/10, w.point, tenths%10, w.GB)
+}
+
+// mostLink is how long the address of a link may be in markup, with room for its escapes.
+const mostLink = 2000
+
+// linkTo is a link in markup. An address that cannot stand in one follows the label.
+func linkTo(label, address string) string {
+	label = strings.ReplaceAll(markup.Escape(label), "]", `\]`)
+	inside := strings.NewReplacer("(", "%28", ")", "%29").Replace(address)
+	if len(inside) > mostLink || strings.ContainsAny(inside, " <>") {
+		return label + ": " + address
+	}
+	return "[" + label + "](" + inside + ")"
+}
