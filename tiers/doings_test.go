@@ -330,7 +330,7 @@ func (d *doings) source(rt *rapid.T) {
 		}
 		made, err = x.Create(ctx, fresh)
 		if err == nil {
-			_, err = x.Edit(ctx, edits)
+			_, _, err = x.Edit(ctx, edits)
 		}
 		if err == nil {
 			_, err = x.Delete(ctx, gone, rapid.Bool().Draw(rt, "discussed too"))

@@ -21,8 +21,9 @@ var heard = `EXISTS (
 	WHERE p.id = @post AND (t.kind <> 'group' OR ` + unblocked + `) AND ` + rights.OpenTo("t", "@author::bigint") + `)`
 
 // Block keeps a person, member or not, from posting to the group and from commenting on
-// posts that they can read only through it. They go on reading, liking and changing what
-// they wrote. A post or comment that began before may still come in. The errors are those
+// posts that they can read only through it. What they wrote there they can delete and take out, but
+// not change (see barredTx). They go on reading and liking. A post, a comment or a change that began
+// before may still come in. The errors are those
 // of Promote, except that nobody need be a member, and "admin_demote" for an
 // administrator.
 func (s Groups) Block(ctx context.Context, actor int64, group, name string) (Change, error) {

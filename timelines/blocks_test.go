@@ -30,12 +30,12 @@ func TestBlock(t *testing.T) {
 		w.fails("a comment on "+what, err, ErrBlocked)
 		w.fails("a comment on "+what, err, ErrForbidden)
 	}
+	_, err := w.Comments.Edit(t.Context(), ann.ID, p.Code, remark.CommentID, "it was not")
+	w.fails("an edit of a comment", err, ErrBlocked)
 	w.same("version", w.version(p.PostID), version)
 
 	// All else goes on.
-	_, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
-	w.must(err)
-	_, err = w.Comments.Edit(t.Context(), ann.ID, p.Code, remark.CommentID, "it was not")
+	_, err = w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	_, err = w.Comments.Delete(t.Context(), ann.ID, p.Code, remark.CommentID)
 	w.must(err)
@@ -80,12 +80,17 @@ func TestWhereABlockedPersonMayComment(t *testing.T) {
 			p := w.post(bob, "hello", tc.to...)
 			w.setAccess(bob, "", tc.feed)
 			w.setAccess(bob, "pub", tc.pub)
+			before := w.comment(ann, p.Code)
 			for _, group := range tc.blocked {
 				w.act(w.Groups.Block, bob, group, "ann")
 			}
 			_, err := w.Comments.Create(t.Context(), NewComment{Author: ann.ID, Code: p.Code, Body: "but"})
 			if tc.may && err != nil || !tc.may && !errors.Is(err, ErrBlocked) {
 				t.Errorf("a comment: got %v, want it allowed: %v", err, tc.may)
+			}
+			_, err = w.Comments.Edit(t.Context(), ann.ID, p.Code, before.CommentID, "and")
+			if tc.may && err != nil || !tc.may && !errors.Is(err, ErrBlocked) {
+				t.Errorf("an edit of a comment: got %v, want it allowed: %v", err, tc.may)
 			}
 			// People who cannot read the group learn nothing of the block.
 			w.setAccess(bob, "", Private)

@@ -134,7 +134,8 @@ func commentTx(ctx context.Context, tx pgx.Tx, post, id int64) (heldComment, err
 
 // Edit changes the text of the actor's own comment; it bumps nothing.
 // ErrNotFound if the actor cannot read the post or it has no such comment,
-// ErrForbidden if the comment is another's. The same text changes nothing. Its files stay.
+// ErrForbidden if the comment is another's, ErrBlocked if the actor could not write it now, as
+// Create says. The same text changes nothing. Its files stay.
 func (s Comments) Edit(ctx context.Context, actor int64, code string, id int64, body string) (Change, error) {
 	return s.edit(ctx, actor, code, id, body, nil)
 }
@@ -175,6 +176,13 @@ func (s Comments) edit(ctx context.Context, actor int64, code string, id int64, 
 		}
 		if held.Body == body && !refiled {
 			return Change{}, &unchanged{c}
+		}
+		var may bool
+		if err := tx.QueryRow(ctx, `SELECT `+heard, pgx.StrictNamedArgs{"post": p.ID, "author": actor}).Scan(&may); err != nil {
+			return Change{}, fmt.Errorf("check the right to comment: %w", err)
+		}
+		if !may {
+			return Change{}, ErrBlocked
 		}
 		_, err = tx.Exec(ctx, `UPDATE comments SET body = @body, edited_at = clock_timestamp() WHERE id = @id`,
 			pgx.StrictNamedArgs{"id": id, "body": body})

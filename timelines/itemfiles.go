@@ -30,13 +30,10 @@ func (s Items) Change(ctx context.Context, fn func(pgx.Tx) (Change, error)) (Cha
 }
 
 // Open locks those of these posts that nobody has edited or deleted here, in the order of their
-// ids, and returns them.
+// ids, and returns them without those that stand where their author may not post any more.
 func (x *ItemsTx) Open(ctx context.Context, ids []int64) ([]int64, error) {
-	const query = `
-		SELECT id FROM posts WHERE id = ANY(@ids) AND author_id = @author AND deleted_at IS NULL AND edited_at IS NULL
-		ORDER BY id FOR NO KEY UPDATE`
-	rows, err := x.tx.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids, "author": x.place.Author})
-	return collectIDs(rows, err, "posts of a source")
+	open, _, err := x.open(ctx, ids)
+	return open, err
 }
 
 // Attach attaches pictures to posts that are Open, and returns the ids of the files in the same

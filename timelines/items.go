@@ -260,14 +260,30 @@ func languageOfItem(p ItemPost) string {
 }
 
 // lockPosts locks those of these posts that the author has not deleted here, in the order of their
-// ids. What is found out about them in later statements stays so. They keep their versions: raise
-// gives another one to those that change.
-func (x *ItemsTx) lockPosts(ctx context.Context, ids []int64) ([]int64, error) {
+// ids, and with untouched not edited here either. What is found out about them in later statements stays
+// so. They keep their versions: raise gives another one to those that change.
+func (x *ItemsTx) lockPosts(ctx context.Context, ids []int64, untouched bool) ([]int64, error) {
 	const query = `
 		SELECT id FROM posts WHERE id = ANY(@ids) AND author_id = @author AND deleted_at IS NULL
+			AND (NOT @untouched OR edited_at IS NULL)
 		ORDER BY id FOR NO KEY UPDATE`
-	rows, err := x.tx.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids, "author": x.place.Author})
+	rows, err := x.tx.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids, "author": x.place.Author, "untouched": untouched})
 	return collectIDs(rows, err, "posts of a source")
+}
+
+// open locks those of these posts that nobody has edited or deleted here, in the order of their ids,
+// and returns them without those that are barred.
+func (x *ItemsTx) open(ctx context.Context, ids []int64) ([]int64, map[int64]string, error) {
+	locked, err := x.lockPosts(ctx, ids, true)
+	if err != nil || len(locked) == 0 {
+		return nil, nil, err
+	}
+	// This is a statement of its own, so that it sees what the locks waited for.
+	barred, err := barredTx(ctx, x.tx, x.place.Author, locked)
+	if err != nil {
+		return nil, nil, err
+	}
+	return slices.DeleteFunc(locked, func(id int64) bool { return barred[id] != "" }), barred, nil
 }
 
 // raise gives locked posts that change another version each, unless they are new or have got one here,
@@ -291,10 +307,12 @@ func (x *ItemsTx) raise(ctx context.Context, posts []int64) error {
 }
 
 // Edit gives posts the texts that their items have now, and returns the ids of those that have
-// other texts after it. It leaves alone what was deleted or edited here.
-func (x *ItemsTx) Edit(ctx context.Context, posts []ItemPost) ([]int64, error) {
+// other texts after it. It leaves alone what was deleted or edited here, and posts that are barred, as
+// they stand where their author may not post any more: these it returns with the name of a place that
+// forbids it.
+func (x *ItemsTx) Edit(ctx context.Context, posts []ItemPost) (edited []int64, barred map[int64]string, err error) {
 	if len(posts) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	byID := map[int64]ItemPost{}
 	var ids []int64
@@ -302,10 +320,16 @@ func (x *ItemsTx) Edit(ctx context.Context, posts []ItemPost) ([]int64, error) {
 		byID[p.ID] = p
 		ids = append(ids, p.ID)
 	}
-	locked, err := x.lockPosts(ctx, ids)
-	if err != nil || len(locked) == 0 {
-		return nil, err
+	open, barred, err := x.open(ctx, ids)
+	if err != nil || len(open) == 0 {
+		return nil, barred, err
 	}
+	edited, err = x.edit(ctx, open, byID)
+	return edited, barred, err
+}
+
+// edit is Edit for locked posts that may be changed.
+func (x *ItemsTx) edit(ctx context.Context, locked []int64, byID map[int64]ItemPost) ([]int64, error) {
 	var present []ItemPost
 	var bodies, places []string
 	var markups []bool
@@ -454,7 +478,7 @@ func (x *ItemsTx) Delete(ctx context.Context, ids []int64, discussed bool) ([]in
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	locked, err := x.lockPosts(ctx, ids)
+	locked, err := x.lockPosts(ctx, ids, false)
 	if err != nil {
 		return nil, err
 	}

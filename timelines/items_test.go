@@ -116,7 +116,7 @@ func TestItemsAreStoredAsPosts(t *testing.T) {
 			w.must(err)
 			w.exec(`UPDATE posts SET edited_at = NULL WHERE id = $1`, own)
 			c := w.items(ItemPlace{Author: ann.ID, To: to}, func(x *ItemsTx) error {
-				edited, err := x.Edit(w.Context(), []ItemPost{{ID: item, Body: next, Markup: true}})
+				edited, _, err := x.Edit(w.Context(), []ItemPost{{ID: item, Body: next, Markup: true}})
 				w.same("edited", edited, []int64{item})
 				return err
 			})
@@ -223,12 +223,12 @@ func TestItemsRespectWhatWasDoneHere(t *testing.T) {
 		edits = append(edits, ItemPost{ID: id, Body: "the source says so now"})
 	}
 	w.items(place, func(x *ItemsTx) error {
-		edited, err := x.Edit(w.Context(), edits)
+		edited, _, err := x.Edit(w.Context(), edits)
 		w.same("edited", edited, ids[2:])
 		return err
 	})
 	w.items(place, func(x *ItemsTx) error {
-		edited, err := x.Edit(w.Context(), edits)
+		edited, _, err := x.Edit(w.Context(), edits)
 		w.same("the same again", edited, []int64(nil))
 		return err
 	})
@@ -286,7 +286,7 @@ func TestItemsTakeFewStatements(t *testing.T) {
 			posts[i].ID, posts[i].Body = ids[i], posts[i].Body+" #other"
 		}
 		edited = statements(func() {
-			w.items(place, func(x *ItemsTx) error { _, err := x.Edit(w.Context(), posts); return err })
+			w.items(place, func(x *ItemsTx) error { _, _, err := x.Edit(w.Context(), posts); return err })
 		})
 		deleted = statements(func() {
 			w.items(place, func(x *ItemsTx) error { _, err := x.Delete(w.Context(), ids, true); return err })

@@ -67,21 +67,37 @@ type standing struct {
 	Excluded  bool
 }
 
+// appoint is moderate for a change of who administers the group, after endTokensTx.
+func (s Groups) appoint(ctx context.Context, actor int64, group, name string,
+	change func(pgx.Tx, governed, standing) (Change, error),
+) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		if err := endTokensTx(ctx, tx, group, name); err != nil {
+			return Change{}, err
+		}
+		return moderateTx(ctx, tx, actor, group, name, change)
+	})
+}
+
 // moderate runs a change that one of the group's administrators makes to one person.
 func (s Groups) moderate(ctx context.Context, actor int64, group, name string,
 	change func(pgx.Tx, governed, standing) (Change, error),
 ) (Change, error) {
-	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		g, err := lockGroupTx(ctx, tx, actor, group)
-		if err != nil {
-			return Change{}, err
-		}
-		who, err := standingTx(ctx, tx, g, name)
-		if err != nil {
-			return Change{}, err
-		}
-		return change(tx, g, who)
-	})
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) { return moderateTx(ctx, tx, actor, group, name, change) })
+}
+
+func moderateTx(ctx context.Context, tx pgx.Tx, actor int64, group, name string,
+	change func(pgx.Tx, governed, standing) (Change, error),
+) (Change, error) {
+	g, err := lockGroupTx(ctx, tx, actor, group)
+	if err != nil {
+		return Change{}, err
+	}
+	who, err := standingTx(ctx, tx, g, name)
+	if err != nil {
+		return Change{}, err
+	}
+	return change(tx, g, who)
 }
 
 // standingTx finds a person by name, or returns an InvalidError "name_unknown". The
@@ -123,12 +139,33 @@ func forgetViewerTx(ctx context.Context, tx pgx.Tx, actor, viewer int64, also ..
 	return Change{Actor: actor, Clock: clock}, err
 }
 
+// endTokensTx ends the tokens that a person made for programs that push to the group's sources: they
+// go with the appointment, and nothing of a former one is left for the next. It comes before the group
+// is locked, as a batch of a source holds the source when it waits for the group; without the right to
+// it the transaction is rolled back. The table is of package sources, which is built on this one.
+func endTokensTx(ctx context.Context, tx pgx.Tx, group, name string) error {
+	if !nameForm.MatchString(group) || !nameForm.MatchString(name) {
+		return nil // the change says so
+	}
+	const query = `
+		WITH ends AS MATERIALIZED (
+			SELECT s.id FROM sources s JOIN accounts a ON a.id = s.token_by JOIN accounts g ON g.id = s.owner_id
+			WHERE a.name = @name AND g.name = @group AND g.kind = 'group'
+			ORDER BY s.id FOR NO KEY UPDATE OF s
+		)
+		UPDATE sources s SET token_hash = NULL, token_by = NULL FROM ends WHERE s.id = ends.id`
+	if _, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"group": group, "name": name}); err != nil {
+		return fmt.Errorf("end tokens: %w", err)
+	}
+	return nil
+}
+
 // Promote makes a member one of the group's administrators, and lifts a block.
 // Promoting an administrator changes nothing. ErrNotFound if there is no such group,
 // ErrForbidden if the actor does not administer it; an InvalidError "name_unknown" if
 // nobody has the name, "member_none" if the account is no member.
 func (s Groups) Promote(ctx context.Context, actor int64, group, name string) (Change, error) {
-	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
+	return s.appoint(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
 		switch {
 		case who.Admin:
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
@@ -154,7 +191,7 @@ func (s Groups) Promote(ctx context.Context, actor int64, group, name string) (C
 // no administrator changes nothing. The errors are those of Promote, and an InvalidError
 // "admin_last" for a group's only administrator.
 func (s Groups) Demote(ctx context.Context, actor int64, group, name string) (Change, error) {
-	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
+	return s.appoint(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
 		switch {
 		case !who.Admin:
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})

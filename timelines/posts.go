@@ -82,8 +82,8 @@ func (s *core) touchTx(ctx context.Context, tx pgx.Tx, c Change, touched []int64
 
 // Edit changes the text of the actor's own post; it bumps nothing. The post enters
 // the timelines of its new tags and mentions and leaves those of the former ones. Its
-// language is detected again unless the author chose it. ErrNotFound if the actor cannot
-// read it, ErrForbidden if it is another's. The same text changes nothing.
+// language is detected again unless the author chose it. The errors are those of Revise. The same
+// text changes nothing.
 func (s Posts) Edit(ctx context.Context, actor int64, code, body string) (Change, error) {
 	return s.Revise(ctx, actor, code, Revision{Body: &body})
 }
@@ -95,8 +95,8 @@ type Revision struct {
 	// choice is a change too.
 	Language *string
 	// To are all destinations from now on, in the form of NewPost.To, and at least one; nil: they
-	// stay. Only new ones are checked for the right to write: a post may stay in a group it once
-	// stood in. A person who is left out can no longer read the post. It is lifted nowhere.
+	// stay. A post may stay in a group it once stood in: if nothing else changes, only new ones are
+	// checked for the right to write. A person who is left out can no longer read the post. It is lifted nowhere.
 	To []string
 	// Files are all files from now on, if SetFiles: those that the post keeps, and uploads of
 	// the author's.
@@ -105,7 +105,9 @@ type Revision struct {
 }
 
 // Revise makes all of a revision, or nothing. ErrNotFound if the actor cannot read the post,
-// ErrForbidden if it is another's; the InvalidErrors are those of Create, and "to_none".
+// ErrForbidden if it is another's; the InvalidErrors are those of Create, "to_none", and "to_closed"
+// with the name of a place where the post stands after it and the author may not post any more, unless the
+// revision only moves it (see barredTx).
 func (s Posts) Revise(ctx context.Context, actor int64, code string, r Revision) (Change, error) {
 	var attach *attached
 	if r.SetFiles {
@@ -177,6 +179,15 @@ func (s *core) revise(ctx context.Context, actor int64, code string, t *text, to
 		}
 		if !rewritten && !moved && !refiled {
 			return Change{}, &unchanged{c}
+		}
+		if rewritten || refiled {
+			barred, err := barredTx(ctx, tx, actor, []int64{p.ID})
+			if err != nil {
+				return Change{}, err
+			}
+			if place := barred[p.ID]; place != "" {
+				return Change{}, &InvalidError{Field: "to", Code: "to_closed", Value: place}
+			}
 		}
 		return s.touchTx(ctx, tx, c, slices.Concat(touched, left))
 	})

@@ -280,10 +280,11 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 		edits[i] = b.post(it.Item, i)
 		edits[i].ID = b.stored[it.ID].PostID
 	}
-	edited, err := x.Edit(ctx, edits)
+	edited, barred, err := x.Edit(ctx, edits)
 	if err != nil {
 		return timelines.Change{}, err
 	}
+	b.bar(barred)
 	for _, it := range b.edits {
 		if slices.Contains(edited, b.stored[it.ID].PostID) {
 			b.pushed.changed(it.ID)
@@ -291,7 +292,7 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 	}
 	b.counts.Added += int64(len(made))
 	b.counts.Changed += int64(len(edited))
-	b.counts.Skipped += int64(len(edits) - len(edited)) // edited or deleted here, or only their unseen parts changed
+	b.counts.Skipped += int64(len(edits) - len(edited)) // barred, edited or deleted here, or only their unseen parts changed
 	if err := b.keepItems(ctx, made); err != nil {
 		return timelines.Change{}, err
 	}
@@ -349,6 +350,22 @@ func (b *batch) refuse(x *timelines.ItemsTx) {
 		b.counts.Skipped++
 		it.hash = [16]byte{}
 		b.misfits = append(b.misfits, it)
+		return true
+	})
+}
+
+// bar leaves out changed items whose posts stand where their author may not post any more, as refuse
+// does new ones. Their rows stay as they are, so that the next load tries again.
+func (b *batch) bar(barred map[int64]string) {
+	b.edits = slices.DeleteFunc(b.edits, func(it entry) bool {
+		s := b.stored[it.ID]
+		place, is := barred[s.PostID]
+		if !is {
+			return false
+		}
+		b.warn(it, formats.Problem{Code: formats.ToForbidden, Level: formats.LevelError, Value: place})
+		b.pushed.became(it.at, it.ID, ResultRejected, it.Item)
+		delete(b.renamed, s.ID)
 		return true
 	})
 }

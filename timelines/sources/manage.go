@@ -355,8 +355,8 @@ func (s *Store) Token(ctx context.Context, actor int64, code string) (string, er
 	return token, nil
 }
 
-// Pushed returns the source that a token belongs to, or ErrNotFound. The token ends when the one who
-// made it may not manage the source any more.
+// Pushed returns the source that a token belongs to, or ErrNotFound. A token ends when whoever made it
+// may not manage the source any more (timelines.Groups.Demote).
 func (s *Store) Pushed(ctx context.Context, code, token string) (Source, error) {
 	hash := sha256.Sum256([]byte(token))
 	return scanSource(s.pool.QueryRow(ctx, `

@@ -1,6 +1,7 @@
 package sources_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -116,6 +117,66 @@ func TestTokenOfARemovedAdministrator(t *testing.T) {
 		w.must(k.Close(t.Context()))
 	}
 	w.same("posts by ann that the blocked bob wrote", w.list(`SELECT split_part(p.body, E'\n', 1) || ' by ' || a.name FROM posts p JOIN accounts a ON a.id = p.author_id`), []string{})
+}
+
+// The token that an administrator made ends with the appointment, however it ends, and does not come back with another one.
+// Those of other administrators, and of people's own sources, stay.
+func TestTokensEndWithTheRole(t *testing.T) {
+	for name, end := range map[string]func(w *world, ann, bob timelines.Account){
+		"demoted": func(w *world, ann, _ timelines.Account) {
+			_, err := w.posts.Groups.Demote(w.Context(), ann.ID, "sailing", "bob")
+			w.must(err)
+		},
+		"demoted by oneself": func(w *world, _, bob timelines.Account) {
+			_, err := w.posts.Groups.Demote(w.Context(), bob.ID, "sailing", "bob")
+			w.must(err)
+		},
+		"demoted, removed and blocked": func(w *world, ann, _ timelines.Account) {
+			for _, act := range []func(context.Context, int64, string, string) (timelines.Change, error){
+				w.posts.Groups.Demote, w.posts.Groups.RemoveMember, w.posts.Groups.Block,
+			} {
+				_, err := act(w.Context(), ann.ID, "sailing", "bob")
+				w.must(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			ann, bob := w.admins()
+			made := func(maker timelines.Account, owner, title string) (code, token string) {
+				s := w.add(ann, sources.New{Owner: owner, Way: sources.Push, Title: title})
+				token, err := w.sources.Token(t.Context(), maker.ID, s.Code)
+				w.must(err)
+				return s.Code, token
+			}
+			his, token := made(bob, "sailing", "Log book")
+			hers, stays := made(ann, "sailing", "Weather")
+			own, staysToo := made(ann, "ann", "Diary")
+			works := func(when, code, token string, want bool) {
+				t.Helper()
+				s, err := w.sources.Pushed(t.Context(), code, token)
+				if (err == nil) != want || err == nil && !s.HasToken {
+					t.Errorf("%s: got %v, want the token to work: %v", when, err, want)
+				}
+				found, err := w.sources.Find(t.Context(), ann.ID, code)
+				w.must(err)
+				w.same(when+": has a token", found.HasToken, want)
+			}
+			works("an administrator", his, token, true)
+			end(w, ann, bob)
+			works("none any more", his, token, false)
+			_, _, err := w.posts.Subscriptions.Subscribe(t.Context(), bob.ID, "sailing")
+			w.must(err)
+			_, err = w.posts.Groups.Promote(t.Context(), ann.ID, "sailing", "bob")
+			w.must(err)
+			works("an administrator again", his, token, false)
+			works("of another administrator", hers, stays, true)
+			works("of somebody's own source", own, staysToo, true)
+			another, err := w.sources.Token(t.Context(), bob.ID, his)
+			w.must(err)
+			works("another token", his, another, true)
+		})
+	}
 }
 
 // A source of a group has no rules that lead to other groups, also if it was moved there; and its settings can be saved.

@@ -207,3 +207,65 @@ func TestSavedUnchanged(t *testing.T) {
 	w.must(err)
 	w.same("versions of former settings", versions(s), "source 2, posts 1")
 }
+
+// An item changes where its author may not post any more: its post stays as it is, its pictures too, and the load and
+// the program that pushed it hear of it. When the author may post there again, the same item is applied.
+func TestItemsWhereTheirAuthorMayNotPost(t *testing.T) {
+	w := newWorld(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.group(bob, "rowing")
+	_, _, err := w.posts.Subscriptions.Subscribe(t.Context(), ann.ID, "rowing")
+	w.must(err)
+	_, err = w.posts.Feeds.SetAccess(t.Context(), bob.ID, "rowing", timelines.Private)
+	w.must(err)
+	s := w.add(ann, sources.New{Owner: "ann", Way: sources.Push, Title: "Log", Mode: sources.Append, Settings: sources.Settings{
+		Rules: sources.Rules{Groups: []sources.GroupRule{{Category: "oars", Group: "rowing"}}},
+	}})
+	push := func(list ...*formats.Item) (results []string, counts sources.Counts) {
+		t.Helper()
+		w.announces(func() {
+			l, err := w.sources.Receive(t.Context(), s.ID)
+			w.must(err)
+			k, err := w.sources.Take(t.Context(), s.ID)
+			w.must(err)
+			got, _, err := k.Push(t.Context(), l.No, sources.Batch{No: 1, Lines: w.lines(list...)})
+			w.must(err)
+			w.must(k.Close(t.Context()))
+			l, err = w.sources.Load(t.Context(), s.ID, l.No)
+			w.must(err)
+			for _, r := range got {
+				results = append(results, fmt.Sprint(r.ID, " ", r.Result, " ", r.Codes))
+			}
+			counts = l.Counts
+		})
+		return results, counts
+	}
+	there, own := with(item("there", "In the group", time.Hour), "a.png", "b.png"), item("own", "At home", 2*time.Hour)
+	there.Categories = []string{"oars"}
+	results, _ := push(there, own)
+	w.same("results", results, []string{"there added []", "own added []"})
+	w.fetchAll("img.example", asNamed)
+	shown, pictures := w.shown(), w.attached()
+
+	_, err = w.posts.Groups.RemoveMember(t.Context(), bob.ID, "rowing", "ann")
+	w.must(err)
+	_, err = w.posts.Groups.Block(t.Context(), bob.ID, "rowing", "ann")
+	w.must(err)
+	there.Title, there.Pictures, own.Title = "Read this, all of you", there.Pictures[:1], "At home again"
+	for range 2 {
+		results, counts := push(there, own)
+		w.same("results", results[0], "there rejected [to_forbidden]")
+		w.same("counts", []int64{counts.Errors, counts.Skipped}, []int64{1, 1})
+	}
+	w.same("in the group", w.shown(), []string{shown[0], "At home again"})
+	w.same("its pictures", w.attached(), pictures)
+	w.same("problems", w.list(`SELECT DISTINCT format('%s %s', code, value) FROM load_problems`), []string{"to_forbidden rowing"})
+
+	_, err = w.posts.Groups.Unblock(t.Context(), bob.ID, "rowing", "ann")
+	w.must(err)
+	_, err = w.posts.Groups.Admit(t.Context(), bob.ID, "rowing", "ann")
+	w.must(err)
+	results, _ = push(there, own)
+	w.same("results", results, []string{"there changed []", "own same []"})
+	w.same("posts", w.shown(), []string{"Read this, all of you", "At home again"})
+}

@@ -147,7 +147,9 @@ func (s *Store) Move(ctx context.Context, actor int64, code, owner, slug string)
 				return Source{}, err
 			}
 		}
+		// A token of another administrator stays with the group.
 		return updateIn(ctx, tx, actor, code, `owner_id = @owner, slug = @slug, version = version + 1, content = NULL,
+			token_hash = CASE WHEN owner_id = @owner OR token_by = @actor THEN token_hash END,
 			settings = CASE WHEN EXISTS (SELECT FROM accounts WHERE id = @owner AND kind = 'group') THEN settings #- '{rules,groups}' ELSE settings END`,
 			pgx.StrictNamedArgs{"owner": to, "slug": slug})
 	})

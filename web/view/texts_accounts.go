@@ -157,8 +157,8 @@ var accountsTexts = texts{
 	"manage.profile": {"About the group", "О группе"},
 	"manage.blocked": {"Blocked from writing", "Кому запрещено писать"},
 	"manage.blocked.hint": {
-		"They can read the group and like posts, but can’t post or comment. You can block anyone except an administrator.",
-		"Они могут читать группу и ставить лайки, но не могут писать и комментировать. Запретить писать можно любому, кроме администратора.",
+		"They can read the group and like posts, but can’t post, comment or change what they wrote here. You can block anyone except an administrator.",
+		"Они могут читать группу и ставить лайки, но не могут писать, комментировать и менять то, что здесь написали. Запретить писать можно любому, кроме администратора.",
 	},
 	"manage.block.name": {"Username", "Имя пользователя"},
 	"manage.admitted":   {"Readers who aren’t members", "Читатели не из участников"},

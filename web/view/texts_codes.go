@@ -189,8 +189,8 @@ var codeTexts = map[string]problemText{
 		text{"Compare it with the example on the help page.", "Сверьте его с примером в справке."},
 	},
 	"to_forbidden": {
-		text{"Nothing may be posted to the group that a category of the item leads to. The item was not posted.", "В группу, куда ведёт рубрика записи, писать нельзя. Запись не опубликована."},
-		text{"Change the rule, or ask the administrators of the group: the next load tries again.", "Измените правило или обратитесь к администраторам группы: следующая загрузка попробует ещё раз."},
+		text{"Whoever added the source may not post to the group that a category of the item leads to, or where its post is. The item was not posted, or its post not changed.", "Тому, кто добавил источник, нельзя писать в группу, куда ведёт рубрика записи, или туда, где стоит её публикация. Запись не опубликована или не изменена."},
+		text{"Change the rule, take the post out of there, or ask the administrators of the group: the next load tries again.", "Измените правило, уберите публикацию оттуда или обратитесь к администраторам группы: следующая загрузка попробует ещё раз."},
 	},
 	"elsewhere": {
 		text{"Another source of the same owner has an item with this address. Both were posted.", "Запись с этим адресом есть и в другом вашем источнике. Опубликованы обе."},

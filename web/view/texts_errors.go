@@ -111,6 +111,10 @@ var errorsTexts = texts{
 	},
 	"invalid.to_unknown":   {"Nobody here is called “{value}”.", "Здесь нет никого с именем «{value}»."},
 	"invalid.to_forbidden": {"You can’t write to “{value}”.", "Вам нельзя писать сюда: «{value}»."},
+	"invalid.to_closed": {
+		"You can no longer post in “{value}”, so you can’t change a post that’s there. You can take it out of there, or delete it.",
+		"Вам больше нельзя писать сюда: «{value}». Запись, которая там стоит, изменить нельзя. Можно убрать её оттуда или удалить.",
+	},
 	"invalid.key_long": {
 		"Something’s wrong with this form. Open the page again.",
 		"С этой формой что-то не так. Откройте страницу заново.",

@@ -132,7 +132,7 @@ var Codes = []CodeInfo{
 	{FieldTwice, LevelWarning, "A field is given twice. The first one counts.", "Give it once."},
 	{FieldInvalid, LevelWarning, "The value of a field has the wrong form.", "Compare it with the example on the help page."},
 	{Elsewhere, LevelWarning, "Another source of the same owner has an item with this address. Both were posted.", "Remove one of the sources, or let a rule of one leave such items out."},
-	{ToForbidden, LevelError, "Nothing may be posted to the group that a category of the item leads to. The item was not posted.", "Change the rule, or ask the administrators of the group: the next load tries again."},
+	{ToForbidden, LevelError, "Whoever added the source may not post to the group that a category of the item leads to, or where its post is. The item was not posted, or its post not changed.", "Change the rule, take the post out of there, or ask the administrators of the group: the next load tries again."},
 	{TextAround, LevelWarning, "Words or scripts stand before or behind the feed, and were left out.", "Look for warnings of the program that makes the feed, and for scripts that the server adds."},
 	{EncodingGuessed, LevelWarning, "The file is in another encoding than the server says, or nothing says in which. It was told by the bytes.", "Save the file as UTF-8, or declare its encoding."},
 	{ProblemMany, LevelWarning, "The item has more problems than are listed.", "Correct the first ones."},
