@@ -56,6 +56,7 @@
 // # Limits
 //
 // The package does not know rivers, the job queue or HTTP. It returns nothing that an
-// actor may not read ([ErrNotFound] for a missing and an unreadable post alike). It never
-// interprets text: bodies are stored as plain text and rendered elsewhere.
+// actor may not read ([ErrNotFound] for a missing and an unreadable post alike). Texts
+// are stored as they were written and rendered elsewhere. The package reads in them only what they
+// name (textmarks.go), what they link to, and their language.
 package timelines

@@ -14,7 +14,7 @@ import (
 
 var benchItems = flag.Int("items", 0, "items of BenchmarkLoads; default: 20,000, a tenth of that with -short")
 
-// BenchmarkLoads loads a list of items of a kilobyte for the first time, once more unchanged, and
+// F37: BenchmarkLoads loads a list of items of a kilobyte for the first time, once more unchanged, and
 // with one in a hundred changed.
 func BenchmarkLoads(b *testing.B) {
 	n := *benchItems

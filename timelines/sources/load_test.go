@@ -180,7 +180,8 @@ func TestKeptPosts(t *testing.T) {
 	}
 }
 
-// F11, F13, F25: one process works a source at a time, and a batch that comes twice, or after
+// F11, F13, F21, F25, F35: one process works a source at a time, by its advisory lock, and a batch, which
+// is known by its load and first line, that comes twice, or after
 // another process went on, does nothing.
 func TestOneWorksASource(t *testing.T) {
 	w := newWorld(t)

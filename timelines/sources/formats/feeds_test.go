@@ -215,7 +215,7 @@ func encodedUTF16(s string) string {
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-// What is read of feeds as programs write them. Look at the difference when it changes: all
+// F6: what is read of feeds as programs write them, RSS, Atom, JSON Feed and our own formats. Look at the difference when it changes: all
 // items of all sources get other hashes.
 func TestGoodFeeds(t *testing.T) {
 	var got bytes.Buffer

@@ -176,7 +176,7 @@ func utf16File(s string) string {
 	return b.String()
 }
 
-// The schema and the reader agree on which files are right.
+// F6: the schema is made from the table of fields. It and the reader agree on which files are right.
 func TestSchemaAndReaderAgree(t *testing.T) {
 	for want, files := range map[bool]map[string]string{true: validFiles, false: invalidFiles} {
 		schema := xmllint(t, files)

@@ -5,7 +5,8 @@
 //
 // A picture is one address of one item. The pass that applies an item compares the addresses it has
 // with those stored (Note, package sources): one that stays is not fetched again, one that goes takes
-// its file from the post, and a new one waits. Nothing of a load waits for pictures.
+// its file from the post, and a new one waits. A load waits for pictures only if its source is set so (Settings.WaitPictures): a
+// batch with news is held for some minutes at most, so that posts and pictures come together (Await).
 //
 // Who fetches claims the next pictures of a host (Claim) for some minutes, those of several sources
 // in turn, and records what became of them (Record): the file, the post that has it and the state of
