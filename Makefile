@@ -1,12 +1,5 @@
-# make run      a riverrun on http://127.0.0.1:8080, with all it needs
-# make test     all tests, with all they need
-# make mutants  breaks each step of the protocol, one after the other: a test must notice
-# make soak     random tests in full, then a long load with nodes and servers killed; FOR=1h
-#               says how long
-# make shots    pictures of twelve pages, into web/doc
-# make look     all pages with axe-core, at two widths, light and dark
-# They install what is missing by the system's package manager; without root
-# they print the one command to run and stop.
+# Targets that need a program that is missing install it by the system's package manager;
+# without root they print the one command to run and stop.
 
 GO ?= go
 # Memory for time; .ci/run calls go vet itself, and nobody takes a debugger to these binaries.
@@ -17,38 +10,58 @@ LONGEST = ./web ./timelines ./tiers ./rivers
 
 FOR ?= 10m
 
-.PHONY: build run test mutants soak look shots generate fmt postgresql chromium xmllint
+PKG ?= ./...
+RUN ?= .
 
-build:
+.PHONY: help build run watch test quick quick-stop mutants soak look shots generate fmt postgresql chromium xmllint
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## bin/riverrun
 	$(GO) build -o bin/riverrun ./cmd/riverrun
 
-run: postgresql build
+run: postgresql build ## a riverrun on http://127.0.0.1:8080, with all it needs
 	./bin/riverrun serve
 
-test: postgresql chromium xmllint
+watch: postgresql ## the same, made and started again whenever a file changes
+	@mkdir -p bin; pid=; end() { [ -z "$$pid" ] || { kill $$pid; wait $$pid; }; }; trap 'end; exit' INT TERM; \
+	while touch bin/.watched; do \
+	    if $(MAKE) -s generate build; then end; ./bin/riverrun serve & pid=$$!; fi; \
+	    until find cmd jobs migrations rivers tiers timelines web -newer bin/.watched -type f ! -name '*_templ.go' | grep -q .; do sleep 1; done; \
+	done
+
+quick: postgresql ## tests of PKG=./timelines, or RUN=TestX of them, on one server that stays
+	@$(GO) build -o bin/testserver ./cmd/testserver
+	@url=$$(bin/testserver start) && RIVERRUN_TEST_DATABASE_URL="$$url" $(FAST) $(GO) test $(PLAIN) -timeout 20m -run '$(RUN)' $(PKG)
+
+quick-stop: ## ends that server, which otherwise ends when nobody has used it for half an hour
+	@$(GO) build -o bin/testserver ./cmd/testserver
+	@bin/testserver stop
+
+test: postgresql chromium xmllint ## all tests, with all they need
 	$(FAST) $(GO) test $(PLAIN) -timeout 20m $(LONGEST) ./...
 
-mutants: postgresql
+mutants: postgresql ## breaks each step of the protocol, one after the other: a test must notice
 	$(GO) run ./cmd/mutants
 
 # Tests of which make test does a share that chance selects.
 SHARED = TestRules|TestObservedTown|TestObservedStandstill|TestALivelyTown|TestAnySequence|TestThereAndBackInAnyOrder|TestNothingNarrowedIsShown|TestSearchTakesAnyText|TestReplayIntoOpenPages|TestHostileFeeds|TestMemoryOfManyItems|TestKilledProcesses|TestLargeArchive
 
-soak: postgresql chromium
+soak: postgresql chromium ## random tests in full, then a long load with nodes and servers killed; FOR=1h says how long
 	RIVERRUN_SOAK=4 $(GO) test -count 1 -timeout 0 -run '^($(SHARED))$$' ./web ./tiers ./timelines ./timelines/sources/formats ./jobs/sources ./cmd/riverrun
 	$(GO) test -tags soak -count 1 -v -timeout 0 ./cmd/soak -for $(FOR)
 
-look: postgresql chromium
+look: postgresql chromium ## all pages with axe-core, at two widths, light and dark
 	RIVERRUN_LOOK=1 $(GO) test -count 1 -timeout 20m ./web/look
 
-# Pictures of the demo town for the documents.
-shots: postgresql chromium
+shots: postgresql chromium ## pictures of twelve pages, into web/doc
 	RIVERRUN_SHOTS=$(CURDIR)/web/doc $(GO) test -count 1 -run TestScreenshots ./cmd/riverrun
 
-generate:
+generate: ## Go from the templates of pages
 	$(GO) tool templ generate -include-version=false
 
-fmt: generate
+fmt: generate ## formats everything
 	$(GO) tool templ fmt web
 	$(GO) tool gofumpt -w $$(git ls-files '*.go' ':!*_templ.go')
 
@@ -60,10 +73,13 @@ postgresql:
 	    /usr/local/opt/postgresql@*/bin/postgres /usr/local/pgsql/bin/postgres 2>/dev/null | grep -q . || \
 	$(call install,PostgreSQL,postgresql,postgresql-server postgresql-contrib,postgresql postgresql-contrib,postgresql,postgresql@17)
 
+# RIVERRUN_CHROMIUM names another browser than the one that is found.
+BROWSER = $${RIVERRUN_CHROMIUM:-$$(command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || command -v google-chrome)}
+
 chromium:
-	@ls $$(command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || command -v google-chrome) \
-	    "/Applications/Google Chrome.app" /Applications/Chromium.app 2>/dev/null | grep -q . || \
+	@ls "$(BROWSER)" "/Applications/Google Chrome.app" /Applications/Chromium.app 2>/dev/null | grep -q . || \
 	$(call install,Chromium,chromium-headless-shell || apt-get install -y --no-install-recommends chromium,chromium,chromium,chromium,--cask chromium)
+	@browser="$(BROWSER)"; [ -z "$$browser" ] || echo "browser: $$browser, $$("$$browser" --version 2>/dev/null)"
 
 # Tests hold the schema of our own feeds against it. macOS has it.
 xmllint:

@@ -11,7 +11,8 @@
 // new databases and connections take longer than most tests.
 //
 // RIVERRUN_TEST_DATABASE_URL names a server to use instead; its role must be
-// allowed to create databases. There, too, everything made is dropped.
+// allowed to create databases. There, too, everything made is dropped. make quick
+// sets it to a server that stays between calls (cmd/testserver).
 package testdb
 
 import (
@@ -114,21 +115,26 @@ func startCluster(ctx context.Context) (_ *localpg.Cluster, dir string, err erro
 	if err != nil {
 		return nil, "", err
 	}
-	cluster, err := localpg.Start(ctx, localpg.Config{
+	cluster, err := localpg.Start(ctx, Config(dir))
+	if err != nil {
+		return nil, "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return cluster, dir, nil
+}
+
+// Config is that of a cluster for tests.
+func Config(dir string) localpg.Config {
+	return localpg.Config{
 		Dir:      dir,
 		Volatile: true,
 		Settings: map[string]string{
 			"max_connections": "300", // many tests at once, a pool or two each
 			// Some tests count statements where the server counts them.
 			"shared_preload_libraries": "pg_stat_statements",
-			"autovacuum":               "off", // nothing here lives long enough
+			"autovacuum":               "off", // no database here lives long enough
 			"jit":                      "off", // as on every connection of riverrun
 		},
-	})
-	if err != nil {
-		return nil, "", errors.Join(err, os.RemoveAll(dir))
 	}
-	return cluster, dir, nil
 }
 
 // connect opens the server and makes the templates.
