@@ -394,6 +394,17 @@ func TestManyLinks(t *testing.T) {
 	ann.Get("/settings/sources?added=x&there=-1").Wants(200).Has("0 sources added")
 }
 
+// An address needs no scheme on the page either, and a wrong one is said in words.
+func TestAddressesOnThePage(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t)
+	f.rss("One")
+	ann := f.Person("ann").Visitor()
+	leadsToSource(ann.Post("/settings/sources", "way", "link", "url", " feed:"+f.link))
+	ann.Post("/settings/sources", "way", "link", "url", f.link).Wants(422).Has("already a source here")
+	ann.Post("/settings/sources", "way", "link", "url", "example").Wants(422).Has("like blog.example.com", `value="example"`)
+}
+
 // A source for a program has a token, which is shown once.
 func TestSourceOfAProgram(t *testing.T) {
 	t.Parallel()

@@ -134,7 +134,7 @@ func sourceAdd(ctx context.Context, e *env, args []string) error {
 		return withHosting(ctx, e, c, func(ctx context.Context, h *hosting) error { return h.addPush(ctx, add) })
 	}
 	what := rest[0]
-	link := strings.HasPrefix(what, "http://") || strings.HasPrefix(what, "https://")
+	address, link := linkOf(what)
 	if !link {
 		// A mistyped name is reported before anything has begun.
 		if err := readable(what); err != nil {
@@ -144,7 +144,7 @@ func sourceAdd(ctx context.Context, e *env, args []string) error {
 	return withHosting(ctx, e, c, func(ctx context.Context, h *hosting) error {
 		switch {
 		case link:
-			add.Way, add.URL = sources.Link, what
+			add.Way, add.URL = sources.Link, address
 			return h.add(ctx, add, dry)
 		case strings.EqualFold(filepath.Ext(what), ".opml"):
 			return h.addAll(ctx, add, what, dry)
@@ -152,6 +152,25 @@ func sourceAdd(ctx context.Context, e *env, args []string) error {
 		add.Way = sources.File
 		return h.addFile(ctx, add, what, dry)
 	})
+}
+
+// fileEndings are those of files that a source can be made of.
+var fileEndings = []string{".opml", ".xml", ".rss", ".atom", ".json", ".csv", ".ndjson", ".jsonl", ".gz"}
+
+// linkOf returns the address that an argument is, in full, and whether it is one. Without a scheme
+// it is none if it is, or is called like, a file.
+func linkOf(what string) (string, bool) {
+	address := formats.Address(what)
+	switch {
+	case !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://"):
+		return "", false
+	case address != "https://"+what:
+		return address, true
+	case slices.Contains(fileEndings, strings.ToLower(filepath.Ext(what))):
+		return "", false
+	}
+	_, err := os.Stat(what)
+	return address, errors.Is(err, os.ErrNotExist)
 }
 
 // add adds a link, and loads it at once.

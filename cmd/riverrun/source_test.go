@@ -260,3 +260,23 @@ func TestSourceUsage(t *testing.T) {
 	_, err := once(t, vars, "", "source", "add", "-to", "alice", "/nowhere/feed.xml")
 	refusal(t, err, "neither an address (https://…) nor a file")
 }
+
+func TestLinkOf(t *testing.T) {
+	for given, want := range map[string]string{
+		"https://example.com/feed.xml": "https://example.com/feed.xml",
+		"feed://example.com/feed.xml":  "https://example.com/feed.xml",
+		"blog.example.com":             "https://blog.example.com",
+		"example.com/feed.xml":         "", // as a file is called
+		"feeds.opml":                   "",
+		"source.go":                    "", // which is here
+		"../feeds":                     "",
+	} {
+		got, ok := linkOf(given)
+		if !ok {
+			got = ""
+		}
+		if got != want {
+			t.Errorf("linkOf(%q) is %q, want %q", given, got, want)
+		}
+	}
+}

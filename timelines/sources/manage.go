@@ -43,7 +43,7 @@ type New struct {
 	// Slug is one of the person's sub-feeds; empty is the feed.
 	Slug string
 	Way  Way
-	// URL is the address of a Link.
+	// URL is the address of a Link, as people write it (formats.Address).
 	URL string
 	// Title is shown with each post; empty: the feed's own, once it is known.
 	Title    string
@@ -134,7 +134,7 @@ func (s *Store) roomTx(ctx context.Context, tx pgx.Tx, owner int64, url, field s
 }
 
 func (n *New) check() error {
-	n.URL, n.Title, n.Settings = strings.TrimSpace(n.URL), strings.TrimSpace(n.Title), n.Settings.canonical()
+	n.URL, n.Title, n.Settings = formats.Address(n.URL), strings.TrimSpace(n.Title), n.Settings.canonical()
 	switch {
 	case !slices.Contains([]Way{Link, File, Push}, n.Way):
 		return &timelines.InvalidError{Field: "way", Code: "way_unknown"}

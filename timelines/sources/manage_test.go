@@ -8,6 +8,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/formats"
 )
 
 func (w *world) add(actor timelines.Account, n sources.New) sources.Source {
@@ -95,7 +96,7 @@ func TestBadSources(t *testing.T) {
 			t.Errorf("%+v: got %v, want %s", n, err, code)
 		}
 	}
-	for _, url := range []string{"", "example.org", "javascript:alert(1)", "https://", "https://ann:secret@example.org/", "http://" + strings.Repeat("a", 2048)} {
+	for _, url := range []string{"", "example", "javascript:alert(1)", "https://", "https://ann:secret@example.org/", "http://" + strings.Repeat("a", 2048)} {
 		if _, err := w.sources.Add(t.Context(), ann.ID, link(url)); err == nil {
 			t.Errorf("added %q", url)
 		}
@@ -107,6 +108,33 @@ func TestBadSources(t *testing.T) {
 	if _, err := w.sources.Add(t.Context(), ann.ID, link("https://example.org/more")); !errors.As(err, &bad) || bad.Code != "source_many" {
 		t.Errorf("one too many: got %v, want source_many", err)
 	}
+}
+
+// An address needs no scheme, and may have that of feeds: in whatever way it comes.
+func TestAddressesAsPeopleWriteThem(t *testing.T) {
+	w := newWorld(t)
+	ann := w.person("ann")
+	for given, want := range map[string]string{
+		"blog.example.com":          "https://blog.example.com",
+		"feed://example.com/a":      "https://example.com/a",
+		"feed:http://example.com/b": "http://example.com/b",
+		" https://example.com/c ":   "https://example.com/c",
+	} {
+		w.same(given, w.add(ann, sources.New{Owner: "ann", Way: sources.Link, URL: given}).URL, want)
+	}
+	if _, err := w.sources.Add(t.Context(), ann.ID, sources.New{Owner: "ann", Way: sources.Link, URL: "feed:blog.example.com"}); err == nil {
+		t.Error("the same address was added twice")
+	}
+	list, err := formats.ParseOPML(strings.NewReader(`<opml><body>
+		<outline text="a" xmlUrl="feed://example.com/a"/><outline text="d" xmlUrl="example.com/d"/><outline text="e" xmlUrl="example"/></body></opml>`))
+	w.must(err)
+	became, err := w.sources.AddMany(t.Context(), ann.ID, "ann", "", list)
+	w.must(err)
+	var as []string
+	for _, one := range became {
+		as = append(as, string(one.As)+" "+one.URL)
+	}
+	w.same("the list", as, []string{"there https://example.com/a", "added https://example.com/d", "invalid example"})
 }
 
 // A token opens its own source, until there is another or the source goes.

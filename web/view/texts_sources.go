@@ -21,8 +21,8 @@ var sourcesTexts = texts{
 	"sources.most": {"You can have up to {n} sources here.", "Здесь может быть до {n} источников."},
 	"sources.url":  {"Address", "Адрес"},
 	"sources.url.hint": {
-		"Of a feed (RSS, Atom, JSON Feed), or of a site: then its feed is found.",
-		"Ленты (RSS, Atom, JSON Feed) или самого сайта: тогда его лента найдётся сама.",
+		"Of a feed (RSS, Atom, JSON Feed), or of a site, such as blog.example.com: then its feed is found.",
+		"Ленты (RSS, Atom, JSON Feed) или самого сайта, например blog.example.com: тогда его лента найдётся сама.",
 	},
 	"sources.options":   {"Name and place", "Название и место"},
 	"sources.add":       {"Add", "Добавить"},
@@ -219,7 +219,7 @@ var sourcesTexts = texts{
 	"loads.head.what":            {"What’s wrong", "Что не так"},
 	"loads.head.todo":            {"What to do", "Что делать"},
 
-	"invalid.url_invalid":      {"This isn’t an address on the web. It begins with https:// or http://.", "Это не адрес в интернете. Он начинается с https:// или http://."},
+	"invalid.url_invalid":      {"This isn’t an address on the web. Write it like blog.example.com or https://example.com/feed.", "Это не адрес в интернете. Напишите его так: blog.example.com или https://example.com/feed."},
 	"invalid.source_twice":     {"This address is already a source here.", "Этот адрес здесь уже подключён."},
 	"invalid.source_many":      {"There can be only {most} sources here. Remove one first.", "Здесь может быть только {most} источников. Сначала удалите какой-нибудь."},
 	"invalid.source_way":       {"This source doesn’t take files.", "Этот источник не принимает файлы."},

@@ -60,7 +60,7 @@ func ParseOPML(r io.Reader) ([]Outline, error) {
 		}
 		title, _ = cutRunes(oneLine(title), MaxTitleRunes)
 		given := oneLine(scan.attribute("xmlUrl"))
-		address, ok := webAddress(given, nil)
+		address, ok := webAddress(Address(given), nil)
 		if ok = ok && len(address) <= MaxAddressBytes; !ok {
 			address, _ = cutRunes(given, MaxValueRunes)
 		}
