@@ -225,7 +225,7 @@ func (h *hosting) wouldBring(what string, found formats.Summary, problem sources
 	if problem != "" {
 		return fmt.Errorf("%s: %s", what, problemText(string(problem)))
 	}
-	fmt.Fprintf(h.stdout, "%d new, 0 changed, 0 would go%s\n", found.Lines-found.Bad, wrong(int64(found.Bad), 0))
+	fmt.Fprintf(h.stdout, "%d new, 0 changed, 0 would go%s\n", found.Lines-found.Bad, wrong(found.Problems(formats.LevelError), found.Problems(formats.LevelWarning)))
 	return nil
 }
 

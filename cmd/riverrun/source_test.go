@@ -133,6 +133,8 @@ func TestSourceCommand(t *testing.T) {
 	out, err = once(t, vars, "", "source", "add", list, "-to", "alice")
 	lists := sourceCode(t, out)
 	must(t, "added "+lists+"\nload 1: 3 new, 0 changed, 0 went\n", out, err)
+	out, err = once(t, vars, "", "source", "add", "--dry-run", "-to", "alice", saved(t, "wrong.csv", "id,title,date\na,First,never\nb,,never\n"))
+	must(t, "1 new, 0 changed, 0 would go; errors 1, warnings 2\n", out, err)
 	next := saved(t, "list.csv", "id,title,date\na,First,\nb,Second corrected,never\nd,Fourth,\n")
 	out, err = once(t, vars, "", "source", "fetch", "--dry-run", lists, next)
 	must(t, "1 new, 1 changed, 1 would go; errors 0, warnings 1\n", out, err)

@@ -249,8 +249,7 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 		return timelines.Change{}, nil
 	}
 	if b.load.Dry {
-		b.counts.Added, b.counts.Changed = int64(len(b.fresh)), int64(len(b.edits))
-		return timelines.Change{}, nil
+		return timelines.Change{}, b.foresee(ctx)
 	}
 	to, err := b.source.destination(ctx, b.tx)
 	if err != nil {
@@ -275,11 +274,7 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 	if err != nil {
 		return timelines.Change{}, err
 	}
-	edits := make([]timelines.ItemPost, len(b.edits))
-	for i, it := range b.edits {
-		edits[i] = b.post(it.Item, i)
-		edits[i].ID = b.stored[it.ID].PostID
-	}
+	edits := b.edited()
 	edited, barred, err := x.Edit(ctx, edits)
 	if err != nil {
 		return timelines.Change{}, err
@@ -300,6 +295,27 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 		return timelines.Change{}, err
 	}
 	return x.End(ctx)
+}
+
+// edited are the posts that are there, as their items have them now.
+func (b *batch) edited() []timelines.ItemPost {
+	posts := make([]timelines.ItemPost, len(b.edits))
+	for i, it := range b.edits {
+		posts[i] = b.post(it.Item, i)
+		posts[i].ID = b.stored[it.ID].PostID
+	}
+	return posts
+}
+
+// foresee counts what write would do.
+func (b *batch) foresee(ctx context.Context) error {
+	changed, err := b.store.posts.Items.Differ(ctx, b.tx, b.source.AddedBy, b.edited())
+	if err != nil {
+		return err
+	}
+	b.counts.Added, b.counts.Changed = int64(len(b.fresh)), changed
+	b.counts.Skipped += int64(len(b.edits)) - changed
+	return nil
 }
 
 // groups are those that new items go to.

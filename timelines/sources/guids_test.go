@@ -149,3 +149,18 @@ func TestItemsThatAreElsewhere(t *testing.T) {
 	w.same("once more", w.load(bookmarks, 2, list...).Counts, sources.Counts{Same: 5})
 	w.same("posts of ann", value[int64](w, `SELECT count(*) FROM posts WHERE author_id = $1 AND deleted_at IS NULL`, ann.ID), int64(8))
 }
+
+// A preview of a feed whose guids are others counts its items once, and as changed only where a text is another.
+func TestPreviewOfChangedGuids(t *testing.T) {
+	w := newWorld(t)
+	ann := w.person("ann")
+	source := w.source(ann, "blog", sources.Append, `{}`)
+	before := func(i int) string { return fmt.Sprintf("https://harbour.example/?p=%d", 100+i) }
+	after := func(i int) string { return fmt.Sprintf("6f9619ff-8b86-d011-b42d-00c04fc9%04d", i) }
+	w.file(source, weblog(before, 1, 10))
+	in := strings.Replace(weblog(after, 3, 12), "The 5. boat", "The fifth boat", 1)
+	w.dry = true
+	w.same("preview", w.file(source, in).Counts, sources.Counts{Added: 2, Changed: 1, Skipped: 7})
+	w.dry = false
+	w.same("load", w.file(source, in).Counts, sources.Counts{Added: 2, Changed: 1, Skipped: 7})
+}

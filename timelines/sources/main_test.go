@@ -31,6 +31,8 @@ type world struct {
 	heard   *announced
 	// feed is what the files of loads say of themselves.
 	feed formats.Feed
+	// dry makes loads that apply nothing.
+	dry bool
 }
 
 // announced remembers which posts were announced.
@@ -139,8 +141,8 @@ func (w *world) begin(k *sources.Work, source int64, items []*formats.Item) sour
 	w.Helper()
 	no := value[int64](w, `
 		WITH s AS (UPDATE sources SET loads = loads + 1 WHERE id = $1 RETURNING *)
-		INSERT INTO loads (source_id, no, version, way, state, settings)
-		SELECT id, loads, version, way, 'waiting', settings FROM s RETURNING no`, source)
+		INSERT INTO loads (source_id, no, version, way, state, settings, dry)
+		SELECT id, loads, version, way, 'waiting', settings, $2 FROM s RETURNING no`, source, w.dry)
 	l, err := w.sources.Load(w.Context(), source, no)
 	w.must(err)
 	found := formats.Summary{Lines: len(items), Feed: w.feed}

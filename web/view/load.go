@@ -87,6 +87,11 @@ func (v LoadPage) levelText(level formats.Level) string {
 	return v.Locale.T("loads.all")
 }
 
+// heldBack reports whether what is absent stays because an item cannot be told from it.
+func (v LoadPage) heldBack() bool {
+	return v.Mode == sources.Sync && v.Load.Unreadable > 0 && (v.Load.State == sources.Done || v.Load.State == sources.Previewed)
+}
+
 // fact is a figure of a load.
 type fact struct{ label, value string }
 

@@ -196,6 +196,9 @@ func (s SourceRow) working() bool {
 	return false
 }
 
+// soon is as long as "in a few minutes" may last.
+const soon = 10 * time.Minute
+
 // stateText says the state in a sentence.
 func (s SourceRow) stateText() string {
 	loc := s.Locale
@@ -208,6 +211,9 @@ func (s SourceRow) stateText() string {
 		return s.loadingText()
 	case stateFetching:
 		if s.ClaimedAt == nil && s.FetchedAt == nil && s.NextAt != nil && s.NextAt.After(s.Now) {
+			if s.NextAt.Sub(s.Now) > soon {
+				return loc.T("sources.state.later", "when", s.inText(*s.NextAt))
+			}
 			return loc.T("sources.state.soon")
 		}
 		return loc.T("sources.state.fetching")

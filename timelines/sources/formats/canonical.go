@@ -27,6 +27,16 @@ type Summary struct {
 	Sharing bool
 }
 
+// Problems counts the problems of a level.
+func (s Summary) Problems(level Level) (n int64) {
+	for _, c := range Codes {
+		if c.Level == level {
+			n += int64(s.Codes[c.Code])
+		}
+	}
+	return n
+}
+
 // Canonical writes the items of a file as lines, and counts them. The same bytes and options
 // give the same lines. The error is that of Reader.Next, or the writer's; what was written
 // until then must not be used.
