@@ -146,7 +146,7 @@ var mutants = []mutant{
 	{
 		"write: the deadline counts from after the snapshot",
 		"rivers", "TestTheDeadlineCountsFromTheLookUp",
-		[]edit{{"rivers/writer.go", "	pause(ctx, afterSnapshot)\n	if err := s.intersect", "	pause(ctx, afterSnapshot)\n	w.asof = time.Now()\n	if err := s.intersect"}},
+		[]edit{{"rivers/writer.go", "	pause(ctx, afterSnapshot)\n	if err := s.intersect", "	pause(ctx, afterSnapshot)\n	w.asof, _ = s.now(ctx)\n	if err := s.intersect"}},
 	},
 	{
 		"entry: the place is that of the last like, not of the first",
@@ -334,7 +334,7 @@ var (
 		{"rivers/lookup.go", "WHERE (r.state = 'live' OR r.state = 'building') AND (@all", "WHERE r.state = 'live' AND (@all"},
 	}
 	entryVersions = []edit{{"rivers/entry.go", "excluded.version > entries.version AND", ""}}
-	tombstones    = []edit{{"rivers/entry.go", "	b := &pgx.Batch{}\n	if err := queueFolds", "	b := &pgx.Batch{}\n	entries = slices.DeleteFunc(entries, func(e entry) bool { return e.Deleted })\n	if err := queueFolds"}}
+	tombstones    = []edit{{"rivers/entry.go", "	b := &pgx.Batch{}\n	if err := s.queueFolds", "	b := &pgx.Batch{}\n	entries = slices.DeleteFunc(entries, func(e entry) bool { return e.Deleted })\n	if err := s.queueFolds"}}
 )
 
 // visited is what follows the visit that a page begins with.
