@@ -157,7 +157,7 @@ func (s *Store) mayOpen(ctx context.Context, n Name, sets *access.Sets) error {
 // that the viewer is still signed in and may open the page, and returns the sets to decide
 // with.
 func (s *Store) admit(ctx context.Context, v timelines.Viewer, n Name, clock timelines.Clock) (*access.Sets, error) {
-	if err := s.access.Advance(ctx, clock); err != nil {
+	if err := s.advance(ctx, clock); err != nil {
 		return nil, err
 	}
 	if err := s.access.CheckSession(ctx, v); err != nil {

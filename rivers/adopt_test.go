@@ -27,7 +27,8 @@ func TestStartBesideANarrowing(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if err := w.node().adopt(ctx); err != nil {
+	second := w.node()
+	if _, err := second.settle(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := w.clock(), (timelines.Clock{Epoch: before.Epoch, N: narrowed.Clock}); got != want {
@@ -57,7 +58,7 @@ func TestThePrimaryGoesBack(t *testing.T) {
 		t.Errorf("clock %+v after %+v, want another epoch and the same number", got, before)
 	}
 	w.shows(w.visit(ann, User, "ann"), "as it was")
-	if f := w.rivers.folds.get(c.PostID, 0, false); f == nil || f.Version != late.Version-1 {
+	if f := w.rivers.folds.get(w.clock().Epoch, c.PostID, 0, false); f == nil || f.Version != late.Version-1 {
 		t.Errorf("remembered fold %+v, want version %d", f, late.Version-1)
 	}
 	w.sound()

@@ -161,6 +161,10 @@ func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
 // unless a live generation is to be replaced, has just built it. A builder that is silent
 // for builderDead, or of another epoch, is retired and replaced.
 func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, joined bool, err error) {
+	asof, err := s.now(ctx)
+	if err != nil {
+		return 0, false, err
+	}
 	var ids []int64
 	var knows string
 	err = s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
@@ -175,7 +179,7 @@ func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, j
 	}
 	id = newID()
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
-		if joined, err = insertBuilding(ctx, tx, n, id, knows); err != nil || joined {
+		if joined, err = insertBuilding(ctx, tx, n, id, knows, asof); err != nil || joined {
 			return err
 		}
 		if !replace {
@@ -209,8 +213,8 @@ func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, j
 }
 
 // insertBuilding inserts a building row, in the place of a builder's that is dead. joined
-// means that another builder's row stands.
-func insertBuilding(ctx context.Context, tx pgx.Tx, n Name, id int64, knows string) (joined bool, err error) {
+// means that another builder's row stands, or that the epoch is over.
+func insertBuilding(ctx context.Context, tx pgx.Tx, n Name, id int64, knows string, asof moment) (joined bool, err error) {
 	const takeOver = retireThose + named + ` AND r.state = 'building'
 		AND (r.updated_at < clock_timestamp() - @dead::interval OR r.epoch IS DISTINCT FROM (SELECT epoch FROM clock))`
 	args := nameArgs(n)
@@ -220,10 +224,10 @@ func insertBuilding(ctx context.Context, tx pgx.Tx, n Name, id int64, knows stri
 	}
 	const insert = `
 		INSERT INTO rivers (id, user_id, kind, their_id, term, ord, knows, epoch, state)
-		SELECT @id, @user, @kind, @their, @term, @ord, @knows::text::pg_snapshot, epoch, 'building' FROM clock
+		SELECT @id, @user, @kind, @their, @term, @ord, @knows::text::pg_snapshot, epoch, 'building' FROM clock WHERE epoch = @epoch
 		ON CONFLICT (user_id, kind, their_id, term, ord) WHERE state = 'building' DO NOTHING`
 	args = nameArgs(n)
-	args["id"], args["knows"] = id, knows
+	args["id"], args["knows"], args["epoch"] = id, knows, asof.epoch
 	tag, err := tx.Exec(ctx, insert, args)
 	return err == nil && tag.RowsAffected() == 0, err
 }
@@ -294,7 +298,7 @@ func (s *Store) keepAlive(ctx context.Context, id int64) (stop func()) {
 
 // swap puts the built river in the place of the live one of its name, if its row still
 // stands, its epoch is still the store's, and its deadline holds.
-func (s *Store) swap(ctx context.Context, n Name, id int64, scanned snapshot.Scanned, asof time.Time) error {
+func (s *Store) swap(ctx context.Context, n Name, id int64, scanned snapshot.Scanned, asof moment) error {
 	err := pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		const lock = `SELECT FROM rivers r WHERE r.id = @id OR ` + named + ` AND r.state = 'live' ORDER BY r.id FOR UPDATE`
 		args := nameArgs(n)
@@ -310,7 +314,7 @@ func (s *Store) swap(ctx context.Context, n Name, id int64, scanned snapshot.Sca
 			WHERE id = @id AND state = 'building' AND epoch = (SELECT epoch FROM clock)
 				AND clock_timestamp() < @deadline`
 		tag, err := tx.Exec(ctx, live, pgx.StrictNamedArgs{
-			"id": id, "finished": scanned.Finished, "floor": scanned.Floor, "asof": asof, "deadline": asof.Add(s.deadline),
+			"id": id, "finished": scanned.Finished, "floor": scanned.Floor, "asof": asof.time, "deadline": asof.time.Add(s.deadline),
 		})
 		if err != nil {
 			return err

@@ -3,7 +3,6 @@ package rivers
 import (
 	"context"
 	"maps"
-	"time"
 
 	"riverrun/timelines/snapshot"
 )
@@ -149,7 +148,7 @@ func (s *Store) staleContents(ctx context.Context, sn *snapshot.Snapshot, states
 // registered. Its writer looks up rivers after that commit. It finds this one by its
 // timelines or because it is being built, and writes a greater stamp, before or after this
 // write. An extension does need a second look: see content.storeExtension.
-func (s *Store) storeChunk(ctx context.Context, c chunkOf, asof time.Time) error {
+func (s *Store) storeChunk(ctx context.Context, c chunkOf, asof moment) error {
 	inTime, err := s.write(ctx, c.entries, c.folds, asof)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -35,7 +34,7 @@ type content interface {
 		func(*snapshot.PostState) entry, error)
 	// storeExtension commits what was read to extend a live river, from a snapshot taken
 	// after asof. It returns errAgain if the deadline passed.
-	storeExtension(ctx context.Context, s *Store, g generation, c chunkOf, asof time.Time) error
+	storeExtension(ctx context.Context, s *Store, g generation, c chunkOf, asof moment) error
 	// reasons returns the timelines by which the viewer may know that an entry is here, in
 	// order of entrance. ok is false if nothing that the viewer may know brings it here.
 	reasons(d decider, e rawEntry, f *Fold, hidden access.HiddenUsers) (why []timelines.Timeline, ok bool)
@@ -102,7 +101,7 @@ func (fromTimelines) entries(ctx context.Context, sn *snapshot.Snapshot, g gener
 // of the person who likes that holds the post, whether or not it is made of likes. The
 // like's writer finds live rivers by their entries, and may have looked before these stood
 // here.
-func (fromTimelines) storeExtension(ctx context.Context, s *Store, g generation, c chunkOf, asof time.Time) error {
+func (fromTimelines) storeExtension(ctx context.Context, s *Store, g generation, c chunkOf, asof moment) error {
 	if err := s.storeChunk(ctx, c, asof); err != nil {
 		return err
 	}

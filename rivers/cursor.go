@@ -72,7 +72,7 @@ func nextBelow(floor int64, from Cursor) Cursor {
 // reads reports whether the viewer may read a post. If the post was just shown it answers
 // from memory, as is usual for the cursor of a page that people read on from.
 func (s *Store) reads(ctx context.Context, v timelines.Viewer, post int64) (ok bool, err error) {
-	if f := s.folds.get(post, 0, false); f != nil {
+	if f := s.folds.get(s.access.Epoch(), post, 0, false); f != nil {
 		sets, err := s.access.Sets(ctx, v.AccountID)
 		if err != nil {
 			return false, err

@@ -27,7 +27,7 @@ func (s *Store) decide(ctx context.Context, n Name, sets *access.Sets, label not
 type undecided struct {
 	name    Name
 	sets    *access.Sets
-	label   notices.Label // of the viewer's notifications; used by rivers of these
+	label   notices.Label // of the viewer's notifications, with the epoch that the entries were read in
 	entries []rawEntry
 }
 
@@ -42,9 +42,12 @@ type undecided struct {
 // what folds at their limit cannot tell. A warm page takes none.
 func (s *Store) decideMany(ctx context.Context, all []undecided, each func(river int, it Item, shown bool)) (newer bool, err error) {
 	pause(ctx, beforeDeciding)
-	want := foldVersions(all)
+	if len(all) == 0 {
+		return false, nil
+	}
+	want, epoch := foldVersions(all), all[0].label.Epoch // they were read by one statement
 	d := decision{}
-	if d.folds, err = s.loadFolds(ctx, want); err != nil {
+	if d.folds, err = s.loadFolds(ctx, epoch, want); err != nil {
 		return false, err
 	}
 	var read bool
@@ -59,7 +62,7 @@ func (s *Store) decideMany(ctx context.Context, all []undecided, each func(river
 		return false, err
 	}
 	wantFull := d.fullVersions(all)
-	if d.full, err = s.fullFolds(ctx, wantFull); err != nil {
+	if d.full, err = s.fullFolds(ctx, epoch, wantFull); err != nil {
 		return false, err
 	}
 	if len(d.full) > 0 {

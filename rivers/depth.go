@@ -69,7 +69,7 @@ func (r *visit) readBeyond(ctx context.Context, floor int64) (full bool, err err
 		if err != nil {
 			return false, err
 		}
-		items, _, err := s.decide(ctx, r.name, r.page.Sets, r.page.Label, s.undecided(c.entries, c.folds))
+		items, _, err := s.decide(ctx, r.name, r.page.Sets, r.page.Label, s.undecided(clock.Epoch, c.entries, c.folds))
 		if err != nil {
 			return false, err
 		}
@@ -101,9 +101,10 @@ func (p *Page) add(items []Item) (full bool) {
 
 // undecided returns computed entries as if they had been stored and read, and puts their
 // folds into memory.
-func (s *Store) undecided(entries []entry, folds []*Fold) []rawEntry {
+func (s *Store) undecided(epoch int64, entries []entry, folds []*Fold) []rawEntry {
 	raw := make([]rawEntry, len(entries))
 	for i, e := range entries {
+		folds[i].Epoch = epoch
 		s.folds.put(folds[i], false)
 		raw[i] = rawEntry{
 			PostID: e.PostID, Version: e.Version, Place: e.Place, Deleted: e.Deleted, Overlay: e.Overlay,
@@ -144,7 +145,7 @@ func (s *Store) addBeyond(ctx context.Context, n Name, raw *rawPage, posts []int
 	if err != nil {
 		return err
 	}
-	for _, e := range s.undecided(c.entries, c.folds) {
+	for _, e := range s.undecided(raw.clock.Epoch, c.entries, c.folds) {
 		if !e.Deleted && e.Place < raw.floor {
 			raw.entries = append(raw.entries, e)
 		}

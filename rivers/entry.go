@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -95,9 +94,9 @@ func newEntry(g generation, st *snapshot.PostState, place int64, holds bool, o o
 }
 
 // queueEntries adds the write of these entries to a batch: one statement, in key order. A
-// write applies only if its stamp is greater than the one that stands and the deadline has
-// not passed. It never looks at the river's floor.
-func queueEntries(b *pgx.Batch, entries []entry, deadline time.Time, wrote *int64) error {
+// write applies only if its stamp is greater than the one that stands, the deadline has not
+// passed, and the epoch still stands. It never looks at the river's floor.
+func (s *Store) queueEntries(b *pgx.Batch, entries []entry, at moment, wrote *int64) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -120,16 +119,16 @@ func queueEntries(b *pgx.Batch, entries []entry, deadline time.Time, wrote *int6
 		SELECT river_id, post_id, version, fresh_at, deleted, overlay::jsonb
 		FROM unnest(@rivers::bigint[], @posts::bigint[], @versions::bigint[], @places::bigint[],
 			@deleted::boolean[], @overlays::text[]) AS e(river_id, post_id, version, fresh_at, deleted, overlay)
-		WHERE clock_timestamp() < @deadline
+		WHERE clock_timestamp() < @deadline AND ` + inEpoch + `
 		ORDER BY river_id, post_id
 		ON CONFLICT (river_id, post_id) DO UPDATE SET
 			version = excluded.version, fresh_at = excluded.fresh_at, deleted = excluded.deleted,
 			per_river_folded = excluded.per_river_folded, updated_at = clock_timestamp()
 		WHERE excluded.version > entries.version AND clock_timestamp() < @deadline`
-	b.Queue(query, pgx.StrictNamedArgs{
+	b.Queue(query, s.bind(pgx.StrictNamedArgs{
 		"rivers": riverIDs, "posts": posts, "versions": versions, "places": places,
-		"deleted": deleted, "overlays": overlays, "deadline": deadline,
-	}).Exec(func(tag pgconn.CommandTag) error {
+		"deleted": deleted, "overlays": overlays,
+	}, at)).Exec(func(tag pgconn.CommandTag) error {
 		*wrote += tag.RowsAffected()
 		return nil
 	})
@@ -140,38 +139,28 @@ func queueEntries(b *pgx.Batch, entries []entry, deadline time.Time, wrote *int6
 // and each table is written in key order, so that writers wait for each other and never in
 // a circle. It reports whether it was in time. If not, some of the rows may be missing, and
 // the caller starts again at its look-up.
-func (s *Store) write(ctx context.Context, entries []entry, folds []*Fold, asof time.Time) (inTime bool, err error) {
+func (s *Store) write(ctx context.Context, entries []entry, folds []*Fold, asof moment) (inTime bool, err error) {
 	return s.writeIn(ctx, s.db, entries, folds, asof)
 }
 
 // writeIn is write within a transaction, or by a pool, which begins one.
 func (s *Store) writeIn(ctx context.Context, db interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
-}, entries []entry, folds []*Fold, asof time.Time,
+}, entries []entry, folds []*Fold, asof moment,
 ) (inTime bool, err error) {
-	deadline := asof.Add(s.deadline)
 	b := &pgx.Batch{}
-	if err := queueFolds(b, folds, deadline); err != nil {
+	if err := s.queueFolds(b, folds, asof); err != nil {
 		return false, err
 	}
 	var wrote int64
-	if err := queueEntries(b, entries, deadline, &wrote); err != nil {
+	if err := s.queueEntries(b, entries, asof, &wrote); err != nil {
 		return false, err
 	}
-	b.Queue(`SELECT clock_timestamp() < @deadline`, pgx.StrictNamedArgs{"deadline": deadline}).
+	b.Queue(`SELECT clock_timestamp() < @deadline AND `+inEpoch, s.bind(pgx.StrictNamedArgs{}, asof)).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&inTime) })
 	if err := db.SendBatch(ctx, b).Close(); err != nil {
 		return false, fmt.Errorf("write rivers: %w", err)
 	}
 	s.opts.Metrics.Wrote(int(wrote))
 	return inTime, nil
-}
-
-// now returns the time of the secondary server, by which all deadlines are kept.
-func (s *Store) now(ctx context.Context) (time.Time, error) {
-	var t time.Time
-	if err := s.db.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&t); err != nil {
-		return t, fmt.Errorf("read clock: %w", err)
-	}
-	return t, nil
 }

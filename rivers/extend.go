@@ -49,10 +49,8 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 	}
 	const lower = `
 		UPDATE rivers SET floor = least(floor, @floor), finished = finished OR @finished
-		WHERE id = @id AND clock_timestamp() < @deadline`
-	args := pgx.StrictNamedArgs{
-		"id": id, "floor": c.scanned.Floor, "finished": c.scanned.Finished, "deadline": asof.Add(s.deadline),
-	}
+		WHERE id = @id AND clock_timestamp() < @deadline AND ` + inEpoch
+	args := s.bind(pgx.StrictNamedArgs{"id": id, "floor": c.scanned.Floor, "finished": c.scanned.Finished}, asof)
 	if _, err = s.db.Exec(ctx, lower, args); err != nil {
 		return fmt.Errorf("lower the floor: %w", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/jackc/pgx/v5"
@@ -139,7 +138,7 @@ var setFolds = `(` + foldColumns + `) = ROW (excluded.` + strings.ReplaceAll(fol
 // queueFolds adds the upsert of these folds to a batch: one statement, in key order. A fold
 // is written only if its version is greater, so that nothing true only of an older version
 // replaces what is shown.
-func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
+func (s *Store) queueFolds(b *pgx.Batch, folds []*Fold, at moment) error {
 	if len(folds) == 0 {
 		return nil
 	}
@@ -152,12 +151,12 @@ func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 	query := `
 		INSERT INTO folds (post_id, ` + foldColumns + `)
 		SELECT post_id, ` + foldColumns + ` FROM jsonb_populate_recordset(NULL::folds, @doc::jsonb)
-		WHERE clock_timestamp() < @deadline
+		WHERE clock_timestamp() < @deadline AND ` + inEpoch + `
 		ORDER BY post_id
 		ON CONFLICT (post_id) DO UPDATE SET
 			` + setFolds + `, updated_at = clock_timestamp(), written = excluded.written
 		WHERE excluded.version > folds.version AND clock_timestamp() < @deadline`
-	b.Queue(query, pgx.StrictNamedArgs{"doc": string(doc), "deadline": deadline})
+	b.Queue(query, s.bind(pgx.StrictNamedArgs{"doc": string(doc)}, at))
 	return nil
 }
 
@@ -165,11 +164,11 @@ func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 // from memory, or else with one statement from the store, or else it folds again from the
 // primary store: a missing or outdated fold is never a reason to leave a row out.
 // math.MaxInt64 asks for folding again, whatever there is.
-func (s *Store) loadFolds(ctx context.Context, want map[int64]int64) (map[int64]*Fold, error) {
+func (s *Store) loadFolds(ctx context.Context, epoch int64, want map[int64]int64) (map[int64]*Fold, error) {
 	found := make(map[int64]*Fold, len(want))
 	var missing []int64
 	for id, version := range want {
-		if f := s.folds.get(id, version, false); f != nil {
+		if f := s.folds.get(epoch, id, version, false); f != nil {
 			found[id] = f
 		} else {
 			missing = append(missing, id)
@@ -189,6 +188,7 @@ func (s *Store) loadFolds(ctx context.Context, want map[int64]int64) (map[int64]
 			lost = append(lost, id)
 			continue
 		}
+		f.Epoch = epoch
 		s.folds.put(f, false)
 		found[id] = f
 	}
@@ -259,6 +259,7 @@ func (s *Store) foldAgain(ctx context.Context, posts []int64) (map[int64]*Fold, 
 		folds := make([]*Fold, 0, len(contents))
 		for id, c := range contents {
 			f := foldOf(c)
+			f.Epoch = asof.epoch
 			found[id] = f
 			folds = append(folds, f)
 		}
@@ -278,11 +279,11 @@ func (s *Store) foldAgain(ctx context.Context, posts []int64) (map[int64]*Fold, 
 // fullFolds returns posts unfolded, each at least at a version, without those gone from the
 // primary store. They are kept in memory only: after each change of a post its next visitor
 // costs one statement to the primary store, and open pages of many posts cost one together.
-func (s *Store) fullFolds(ctx context.Context, want map[int64]int64) (map[int64]*Fold, error) {
+func (s *Store) fullFolds(ctx context.Context, epoch int64, want map[int64]int64) (map[int64]*Fold, error) {
 	found := make(map[int64]*Fold, len(want))
 	var missing []int64
 	for id, version := range want {
-		if f := s.folds.get(id, version, true); f != nil {
+		if f := s.folds.get(epoch, id, version, true); f != nil {
 			found[id] = f
 		} else {
 			missing = append(missing, id)
@@ -301,6 +302,7 @@ func (s *Store) fullFolds(ctx context.Context, want map[int64]int64) (map[int64]
 	}
 	for id, c := range contents {
 		f := foldOf(c)
+		f.Epoch = epoch
 		s.folds.put(f, true)
 		found[id] = f
 	}

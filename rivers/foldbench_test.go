@@ -56,12 +56,17 @@ func BenchmarkFolds(b *testing.B) {
 		for _, c := range contents() {
 			folds = append(folds, foldOf(c))
 		}
+		at, err := w.rivers.now(w.ctx)
+		if err != nil {
+			b.Fatal(err)
+		}
+		at.time = at.time.Add(time.Hour)
 		for b.Loop() {
 			for _, f := range folds {
 				f.Version++
 			}
 			batch := &pgx.Batch{}
-			if err := queueFolds(batch, slices.Clone(folds), time.Now().Add(time.Hour)); err != nil {
+			if err := w.rivers.queueFolds(batch, slices.Clone(folds), at); err != nil {
 				b.Fatal(err)
 			}
 			if err := w.rivers.db.SendBatch(w.ctx, batch).Close(); err != nil {

@@ -66,7 +66,8 @@ func TestTheDeadlineHoldsBehindALock(t *testing.T) {
 				now, err := w.rivers.now(w.ctx)
 				must(w, now, err)
 				entries, folds := of(version)
-				return w.rivers.write(w.ctx, entries, folds, now.Add(in-writeDeadline))
+				now.time = now.time.Add(in - writeDeadline)
+				return w.rivers.write(w.ctx, entries, folds, now)
 			}
 			if inTime, err := write(1, time.Minute); err != nil || !inTime {
 				t.Fatalf("a write in time: %v, %v", inTime, err)
@@ -250,10 +251,13 @@ func TestAMissingFoldIsMadeAgain(t *testing.T) {
 // Two narrowings may be published in any order; the clock stands at the later one (R4).
 func TestTheClockNeverGoesBack(t *testing.T) {
 	w := newTown(t)
+	c, err := w.rivers.readSource(w.ctx)
+	must(w, c, err)
 	for _, n := range []int64{7, 5, 6} {
-		must(w, 0, w.rivers.PublishClock(w.ctx, n))
-		if got := w.count(`SELECT n FROM clock`); got != 7 {
-			t.Errorf("after %d the clock stands at %d, want 7", n, got)
+		raised, err := w.rivers.raise(w.ctx, c, timelines.History{N: n, Mark: n})
+		must(w, raised, err)
+		if got, mark := w.count(`SELECT n FROM clock`), w.count(`SELECT mark FROM clock`); got != 7 || mark != 7 {
+			t.Errorf("after %d the clock stands at %d with mark %d, want 7", n, got, mark)
 		}
 	}
 }

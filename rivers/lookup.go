@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -37,7 +36,7 @@ const (
 // lookUp finds the rivers that a writer must write. It also returns the server's time
 // before the look-up, and the stamps of the posts' folds.
 func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope Scope) (
-	targets []*target, asof time.Time, stamps map[int64]int64, err error,
+	targets []*target, asof moment, stamps map[int64]int64, err error,
 ) {
 	var byTimeline, byViewer pairs
 	if scope.Actor != 0 {
@@ -48,7 +47,7 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		return nil, asof, nil, err
 	}
 	b := &pgx.Batch{}
-	b.Queue(`SELECT clock_timestamp()`).QueryRow(func(row pgx.Row) error { return row.Scan(&asof) })
+	b.Queue(`SELECT ` + momentColumns).QueryRow(func(row pgx.Row) error { return row.Scan(&asof.time, &asof.epoch) })
 	found := &foundRivers{byID: map[int64]*target{}}
 	if len(byTimeline.posts) > 0 {
 		b.Queue(lookUpByTimeline, pgx.StrictNamedArgs{
@@ -68,6 +67,13 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 	stamps = queueStamps(b, postsOf(touched))
 	if err := s.db.SendBatch(ctx, b).Close(); err != nil {
 		return nil, asof, nil, fmt.Errorf("look up rivers: %w", err)
+	}
+	if asof.epoch == 0 {
+		// The clock was lost: nothing can be written without an epoch.
+		if _, err := s.now(ctx); err != nil {
+			return nil, asof, nil, err
+		}
+		return s.lookUp(ctx, touched, scope)
 	}
 	return found.targets, asof, stamps, nil
 }

@@ -29,11 +29,11 @@ type maintenance struct {
 	once sync.Once
 }
 
-// maintainEvery is far below any grace. writeReadsEvery is how soon other devices learn what a
-// person has read.
+// maintainEvery is far below any grace. catchUpEvery is how soon other devices learn what a
+// person has read, and how soon a node finds out that the primary store was restored.
 const (
-	maintainEvery   = 5 * time.Second
-	writeReadsEvery = time.Second
+	maintainEvery = 5 * time.Second
+	catchUpEvery  = time.Second
 )
 
 func newMaintenance(s *Store) *maintenance {
@@ -51,16 +51,18 @@ func (k *maintenance) start() {
 	k.done = make(chan struct{})
 	go func() {
 		defer close(k.done)
-		tick, reads := time.NewTicker(maintainEvery), time.NewTicker(writeReadsEvery)
+		tick, second := time.NewTicker(maintainEvery), time.NewTicker(catchUpEvery)
 		defer tick.Stop()
-		defer reads.Stop()
+		defer second.Stop()
 		for {
 			select {
 			case <-k.quit:
 				return
-			case <-reads.C:
+			case <-second.C:
 				ctx, cancel := context.WithTimeout(context.Background(), maintainEvery)
-				if err := k.store.writeReads(ctx); err != nil {
+				if err := k.store.catchUp(ctx); err != nil {
+					k.store.log.ErrorContext(ctx, "access clock not kept", "error", err)
+				} else if err := k.store.writeReads(ctx); err != nil {
 					k.store.log.ErrorContext(ctx, "read notifications not kept", "error", err)
 				}
 				cancel()
@@ -69,10 +71,10 @@ func (k *maintenance) start() {
 				// Tables come first: without them everything else fails, and no epoch is adopted.
 				err := k.store.opts.Restore(ctx)
 				if err == nil {
-					err = errors.Join(k.flush(ctx), k.store.catchUp(ctx))
+					err = k.flush(ctx)
 				}
 				if err != nil {
-					k.store.log.ErrorContext(ctx, "visits or access clock not kept", "error", err)
+					k.store.log.ErrorContext(ctx, "visits not kept", "error", err)
 				}
 				cancel()
 			}
@@ -89,7 +91,25 @@ func (k *maintenance) stop(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+	if k.done != nil {
+		// The write-ahead log reached as far as this when the node stopped. A node that cannot say
+		// so stops all the same.
+		if _, err := k.store.settle(ctx); err != nil {
+			k.store.log.WarnContext(ctx, "access clock not kept", "error", err)
+		}
+	}
 	return errors.Join(k.flush(ctx), k.store.writeReads(ctx))
+}
+
+// catchUp settles the store: it raises the access clock, in case a number drawn in the primary
+// store was never published, and finds out whether that store has gone back under running
+// nodes. Nothing waits for such a number, because the narrowing was not acknowledged. It brings
+// this node's caches there, so that it forgets in time what was lost.
+func (s *Store) catchUp(ctx context.Context) error {
+	if _, err := s.settle(ctx); err != nil {
+		return err
+	}
+	return s.RefreshAccess(ctx)
 }
 
 // flush writes the visits noted since the last time. If that fails, it keeps them for the
@@ -112,25 +132,6 @@ func (k *maintenance) flush(ctx context.Context) error {
 		maps.Copy(k.seen, seen)
 		k.mu.Unlock()
 		return fmt.Errorf("write visits: %w", err)
-	}
-	return nil
-}
-
-// catchUp raises the store's access clock to the primary store's, in case a number drawn
-// there was never published. Nothing waits for such a number, because the narrowing was not
-// acknowledged. Before that it finds out whether the primary store has gone back under
-// running nodes.
-func (s *Store) catchUp(ctx context.Context) error {
-	if err := s.adopt(ctx); err != nil {
-		return err
-	}
-	n, _, err := s.primary.AccessClock(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = s.db.Exec(ctx, `UPDATE clock SET n = @n WHERE n < @n`, pgx.StrictNamedArgs{"n": n})
-	if err != nil {
-		return fmt.Errorf("raise access clock: %w", err)
 	}
 	return nil
 }

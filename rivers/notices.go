@@ -297,12 +297,12 @@ func (s *Store) Notices(ctx context.Context, account int64) (UnreadAsk, error) {
 			return UnreadAsk{}, err
 		}
 		if !found {
-			if err := s.adopt(ctx); err != nil {
+			if _, err := s.settle(ctx); err != nil {
 				return UnreadAsk{}, err
 			}
 			continue
 		}
-		if err := s.access.Advance(ctx, clock); err != nil {
+		if err := s.advance(ctx, clock); err != nil {
 			return UnreadAsk{}, err
 		}
 		sets, err := s.access.Sets(ctx, account)

@@ -206,7 +206,7 @@ func (s *Store) unfoldOnce(ctx context.Context, v timelines.Viewer, n Name) (_ *
 		return nil, nil, false, err
 	}
 	// The stamp was read after the clock, so the decision counts as newer.
-	items, _, err := s.decide(ctx, n, sets, notices.Label{}, []rawEntry{raw}) // the page of a post
+	items, _, err := s.decide(ctx, n, sets, notices.Label{Epoch: clock.Epoch}, []rawEntry{raw}) // the page of a post
 	if err != nil {
 		return nil, nil, false, err
 	}

@@ -238,11 +238,13 @@ func TestTheDeadlineHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	late := now
+	late.time = now.time.Add(-writeDeadline - time.Second)
 	for _, c := range []struct {
-		asof time.Time
+		asof moment
 		held bool
 		rows int
-	}{{now.Add(-writeDeadline - time.Second), false, 0}, {now, true, 1}} {
+	}{{late, false, 0}, {now, true, 1}} {
 		held, err := w.rivers.write(w.ctx, []entry{e}, []*Fold{f}, c.asof)
 		if err != nil || held != c.held {
 			t.Errorf("write as of %v: got %v, %v, want %v", c.asof, held, err, c.held)

@@ -173,6 +173,9 @@ type Fold struct {
 	Faves    int          `json:"faves"` // how many keep it; nobody else learns who does
 	Comments CommentsFold `json:"comments_folded" db:"comments_folded"`
 	Attached []Attachment `json:"attachments_folded" db:"attachments_folded"`
+	// Epoch is that of the store when the fold was asked for. Folds of one post and version are
+	// the same only within it.
+	Epoch int64 `json:"-" db:"-"`
 }
 
 // Text is the post itself.

@@ -110,7 +110,7 @@ func (fromSearch) entries(ctx context.Context, sn *snapshot.Snapshot, g generati
 
 // storeExtension does not look again at posts that changed meanwhile: the search's next
 // reader does.
-func (fromSearch) storeExtension(ctx context.Context, s *Store, g generation, c chunkOf, asof time.Time) error {
+func (fromSearch) storeExtension(ctx context.Context, s *Store, g generation, c chunkOf, asof moment) error {
 	inTime, err := s.writeSearches(ctx, []lateSearch{{generation: g}}, c.entries, c.folds, readPoint{asof: asof})
 	if err != nil {
 		return err

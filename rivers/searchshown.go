@@ -2,7 +2,6 @@ package rivers
 
 import (
 	"context"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -36,9 +35,9 @@ func (s *Store) bringUpShown(ctx context.Context, names []Name, posts []int64) e
 
 // staleInSearches returns the searches in which some of the posts stand at older versions than
 // their folds.
-func (s *Store) staleInSearches(ctx context.Context, names []Name, posts []int64) (late []lateSearch, asof time.Time, err error) {
+func (s *Store) staleInSearches(ctx context.Context, names []Name, posts []int64) (late []lateSearch, asof moment, err error) {
 	const query = `
-		SELECT r.id, w.user_id, w.kind, w.their_id, w.term, w.ord, e.posts, statement_timestamp()` + watched + `
+		SELECT r.id, w.user_id, w.kind, w.their_id, w.term, w.ord, e.posts, statement_timestamp(), c.epoch` + watched + `
 		CROSS JOIN LATERAL (
 			SELECT array_agg(e.post_id) AS posts FROM (
 				SELECT e.post_id FROM entries e
@@ -51,7 +50,7 @@ func (s *Store) staleInSearches(ctx context.Context, names []Name, posts []int64
 	args["posts"] = posts
 	late, err = collect(ctx, s, "read stale entries of searches", query, args, func(row pgx.CollectableRow) (r lateSearch, err error) {
 		n := &r.name
-		err = row.Scan(&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.posts, &asof)
+		err = row.Scan(&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.posts, &asof.time, &asof.epoch)
 		return r, err
 	})
 	return late, asof, err

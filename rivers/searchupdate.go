@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -23,7 +22,7 @@ type lateSearch struct {
 // readPoint is a moment of the secondary store: a time for deadlines, and the transactions
 // it saw.
 type readPoint struct {
-	asof time.Time
+	asof moment
 	seen string // a pg_snapshot
 }
 
@@ -129,7 +128,7 @@ func (s *Store) changedSince(ctx context.Context, names []Name) (late []lateSear
 		SELECT s.id, s.user_id, s.kind, s.their_id, s.term, s.ord,
 			s.updated_at < statement_timestamp() - @within::interval,
 			s.updated_at < statement_timestamp() - @quiet::interval, c.posts, s.seen,
-			statement_timestamp(), pg_current_snapshot()::text
+			statement_timestamp(), (SELECT epoch FROM clock), pg_current_snapshot()::text
 		FROM stands s JOIN changed c USING (seen)
 		ORDER BY s.id`
 	args := namesArgs(names)
@@ -137,7 +136,7 @@ func (s *Store) changedSince(ctx context.Context, names []Name) (late []lateSear
 	var r lateSearch
 	var quiet bool // long enough unchanged to be marked again
 	n := &r.name
-	dest := []any{&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.old, &quiet, &r.posts, &r.seen, &at.asof, &at.seen}
+	dest := []any{&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.old, &quiet, &r.posts, &r.seen, &at.asof.time, &at.asof.epoch, &at.seen}
 	err = s.forEach(ctx, "read what searches lack", query, args, dest, func() {
 		r.old = r.old || len(r.posts) > maxUpdated
 		if r.old || quiet || len(r.posts) > 0 {

@@ -88,7 +88,7 @@ func markSeen(ctx context.Context, tx pgx.Tx, rivers []lateSearch, at readPoint)
 		UPDATE rivers r SET updated_at = greatest(r.updated_at, @asof), seen = @seen::text::pg_snapshot
 		FROM unnest(@ids::bigint[], @was::text[]) w(id, seen)
 		WHERE r.id = w.id AND r.seen::text = w.seen AND r.state = 'live'`
-	_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"ids": ids, "was": was, "asof": at.asof, "seen": at.seen})
+	_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"ids": ids, "was": was, "asof": at.asof.time, "seen": at.seen})
 	return err
 }
 

@@ -47,9 +47,10 @@ type Store struct {
 	people     int
 
 	// mu guards the fields below.
-	mu    sync.Mutex
-	codes *simplelru.LRU[string, int64] // post codes to ids, valid within one epoch
-	epoch int64                         // the last that adopt saw
+	mu     sync.Mutex
+	codes  *simplelru.LRU[codeAt, int64] // post codes to ids
+	epoch  int64                         // the last that was seen
+	forget []func()                      // see OnEpoch
 }
 
 // Options are what an operator may set, and where figures go.
@@ -108,7 +109,7 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 	if opts.Depth <= 0 {
 		opts.Depth = DefaultOptions().Depth
 	}
-	codes, err := simplelru.NewLRU[string, int64](50_000, nil)
+	codes, err := simplelru.NewLRU[codeAt, int64](50_000, nil)
 	if err != nil {
 		panic(err) // only a size below one is refused
 	}
@@ -132,10 +133,17 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 	return s
 }
 
-// Start makes sure that the store belongs to this primary store, and begins to keep visits
-// and the access clock.
+// Start makes sure that the store belongs to the primary store's history, and begins to keep
+// visits and the access clock.
 func (s *Store) Start(ctx context.Context) error {
-	if err := s.adopt(ctx); err != nil {
+	// The number comes first, so that the clock row never has one that is not in the log.
+	if err := s.primary.DrawStart(ctx); err != nil {
+		return err
+	}
+	if _, err := s.settle(ctx); err != nil {
+		return err
+	}
+	if err := s.RefreshAccess(ctx); err != nil {
 		return err
 	}
 	s.maintenance.start()
@@ -164,111 +172,6 @@ func newID() int64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand crashes the program instead
 	return int64(binary.BigEndian.Uint64(b[:])>>1 | 1)
-}
-
-// adopt gives the store an epoch if it has none. It gives it a new one if its rivers were
-// built from another primary store, or from a later state of this one than it has now,
-// because it was restored from a copy.
-//
-// The clock here is read first. A number published here was drawn there before, so it is
-// greater only if that store has gone back. Read the other way round, a narrowing in
-// between would make all rivers cold.
-func (s *Store) adopt(ctx context.Context) error {
-	var epoch, n int64
-	var of string
-	err := s.db.QueryRow(ctx, `SELECT epoch, n, primary_id FROM clock`).Scan(&epoch, &n, &of)
-	lost := errors.Is(err, pgx.ErrNoRows)
-	if err != nil && !lost {
-		return fmt.Errorf("adopt secondary store: %w", err)
-	}
-	pause(ctx, betweenClocks)
-	now, primaryID, err := s.primary.AccessClock(ctx)
-	if err != nil {
-		return err
-	}
-	if !lost && of == primaryID && n <= now {
-		s.forgetAfter(epoch)
-		return nil
-	}
-	// If several nodes do this at once, one of them makes the epoch.
-	query := `UPDATE clock SET epoch = @epoch, n = @n, primary_id = @primary WHERE epoch = @seen`
-	args := pgx.StrictNamedArgs{"epoch": newID(), "n": now, "primary": primaryID, "seen": epoch}
-	if lost {
-		query = `INSERT INTO clock (epoch, n, primary_id) VALUES (@epoch, @n, @primary) ON CONFLICT DO NOTHING`
-		delete(args, "seen")
-	}
-	if _, err := s.db.Exec(ctx, query, args); err != nil {
-		return fmt.Errorf("adopt secondary store: %w", err)
-	}
-	s.forgetAfter(0)
-	return nil
-}
-
-// forgetAfter drops what this node remembers of posts if the store's epoch has changed
-// since the last call (0: a new one, not read yet). Its memory may come from a
-// primary store that was taken back since, and be newer than anything there.
-func (s *Store) forgetAfter(epoch int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if epoch == 0 || s.epoch != epoch {
-		s.codes.Purge()
-		s.folds.purge()
-	}
-	s.epoch = epoch
-}
-
-// PublishClock brings the store's access clock to at least n. A narrowing is acknowledged
-// only after it returned nil. It makes a lost clock row anew, with a new epoch, so that all
-// rivers that stand there are cold.
-func (s *Store) PublishClock(ctx context.Context, n int64) error {
-	const query = `UPDATE clock SET n = greatest(n, @n)`
-	tag, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"n": n})
-	if err != nil {
-		return fmt.Errorf("publish access clock: %w", err)
-	}
-	if tag.RowsAffected() == 1 {
-		return nil
-	}
-	_, primaryID, err := s.primary.AccessClock(ctx)
-	if err != nil {
-		return err
-	}
-	// Another node may have made the row meanwhile with an older n, hence greatest.
-	const upsert = `
-		INSERT INTO clock (epoch, n, primary_id) VALUES (@epoch, @n, @primary)
-		ON CONFLICT (id) DO UPDATE SET n = greatest(clock.n, excluded.n)`
-	if _, err := s.db.Exec(ctx, upsert, pgx.StrictNamedArgs{"epoch": newID(), "n": n, "primary": primaryID}); err != nil {
-		return fmt.Errorf("publish access clock: %w", err)
-	}
-	return nil
-}
-
-// RefreshAccess reads the access clock and brings this node's cache of access there. A
-// decision from the primary store alone, such as the right to send a form, begins with it:
-// it knows every narrowing acknowledged before.
-func (s *Store) RefreshAccess(ctx context.Context) error {
-	_, err := s.clock(ctx)
-	return err
-}
-
-// clock reads the access clock, which it makes anew if it is lost, and brings the cache
-// there.
-func (s *Store) clock(ctx context.Context) (timelines.Clock, error) {
-	for range 3 {
-		var c timelines.Clock
-		err := s.db.QueryRow(ctx, `SELECT epoch, n FROM clock`).Scan(&c.Epoch, &c.N)
-		if errors.Is(err, pgx.ErrNoRows) {
-			if err := s.adopt(ctx); err != nil {
-				return c, err
-			}
-			continue
-		}
-		if err != nil {
-			return c, fmt.Errorf("read access clock: %w", err)
-		}
-		return c, s.access.Advance(ctx, c)
-	}
-	return timelines.Clock{}, fmt.Errorf("clock row keeps vanishing: %w", ErrUnavailable)
 }
 
 // collect returns the rows of a query. Its errors begin with what.
@@ -303,10 +206,17 @@ func notFound(err error) error {
 	return err
 }
 
+// codeAt is a post's code within one epoch.
+type codeAt struct {
+	epoch int64
+	code  string
+}
+
 // postID resolves a post's code, from memory if it was seen before.
 func (s *Store) postID(ctx context.Context, code string) (int64, error) {
+	at := codeAt{s.access.Epoch(), code}
 	s.mu.Lock()
-	id, ok := s.codes.Get(code)
+	id, ok := s.codes.Get(at)
 	s.mu.Unlock()
 	if ok {
 		return id, nil
@@ -316,7 +226,7 @@ func (s *Store) postID(ctx context.Context, code string) (int64, error) {
 		return 0, err
 	}
 	s.mu.Lock()
-	s.codes.Add(code, id)
+	s.codes.Add(at, id)
 	s.mu.Unlock()
 	return id, nil
 }

@@ -245,4 +245,11 @@ func (w *town) exec(query string, args ...any) {
 	}
 }
 
+func (w *town) execPrimary(query string, args ...any) {
+	w.t.Helper()
+	if _, err := w.db.Primary.Exec(w.ctx, query, args...); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func numbered(n int) string { return fmt.Sprintf("post %03d", n) }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -95,7 +94,7 @@ type batch struct {
 	targets []*target
 	posts   []int64
 	stamps  map[int64]int64 // of the posts' folds; updated as they are written
-	asof    time.Time
+	asof    moment
 	// actor: a request waits, whose change has just made the folds old.
 	actor bool
 }
@@ -140,6 +139,7 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 		return false, err
 	}
 	for _, f := range folds {
+		f.Epoch = w.asof.epoch
 		s.folds.put(f, false)
 		w.stamps[f.PostID] = f.Version
 	}

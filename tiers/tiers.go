@@ -275,7 +275,7 @@ func (t *Tiers) Rebuild(ctx context.Context, r rivers.Stale) error {
 // the secondary store, between the commit of its change and Tier 0. Without the number,
 // nodes would go on deciding with the sets and levels they remember.
 func (t *Tiers) raiseClock(ctx context.Context) (int64, error) {
-	clock, _, err := t.primary.AccessClock(ctx)
+	clock, err := t.primary.AccessClock(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -16,6 +16,8 @@ const (
 	InvalidLevel   = "level"   // the level of TimelineID
 	InvalidAccount = "account" // name, title, picture, language and sub-feeds of AccountID
 	InvalidCounts  = "members" // who follows AccountID, how many ask to, and how many may read its feeds
+
+	invalidNothing = "start"
 )
 
 // Invalidation is a row of the access log: something that each node drops from what it
@@ -40,10 +42,10 @@ type Invalidation struct {
 func tickTx(ctx context.Context, tx pgx.Tx, rows ...Invalidation) (int64, error) {
 	const query = `
 		WITH tick AS (
-			UPDATE access_clock SET n = n + 1 RETURNING n
+			UPDATE access_clock SET n = n + 1, mark = @mark RETURNING n, mark
 		), logged AS (
-			INSERT INTO access_log (n, kind, account_id, timeline_id, token_hash)
-			SELECT tick.n, f.kind, f.account_id, f.timeline_id, f.token_hash
+			INSERT INTO access_log (n, mark, kind, account_id, timeline_id, token_hash)
+			SELECT tick.n, tick.mark, f.kind, f.account_id, f.timeline_id, f.token_hash
 			FROM tick, unnest(@kinds::text[], @accounts::bigint[], @timelines::bigint[], @hashes::bytea[])
 				AS f (kind, account_id, timeline_id, token_hash)
 		)
@@ -55,7 +57,7 @@ func tickTx(ctx context.Context, tx pgx.Tx, rows ...Invalidation) (int64, error)
 	}
 	var n int64
 	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
-		"kinds": kinds, "accounts": accounts, "timelines": timelines, "hashes": hashes,
+		"mark": newMark(), "kinds": kinds, "accounts": accounts, "timelines": timelines, "hashes": hashes,
 	}).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("move access clock: %w", err)
@@ -83,25 +85,23 @@ func readClockTx(ctx context.Context, tx pgx.Tx) (n int64, err error) {
 	return n, nil
 }
 
-// AccessClock returns the last number drawn from the primary store's clock, and
-// the name of that store: system identifier, recovery timeline and database. A
-// store restored from a copy has another name.
-func (s *Store) AccessClock(ctx context.Context) (n int64, primaryID string, err error) {
-	const query = `
-		SELECT c.n, concat_ws('/', s.system_identifier, p.timeline_id, d.oid)
-		FROM access_clock c, pg_control_system() s, pg_control_checkpoint() p, pg_database d
-		WHERE d.datname = current_database()`
-	if err := s.pool.QueryRow(ctx, query).Scan(&n, &primaryID); err != nil {
-		return 0, "", fmt.Errorf("read access clock: %w", err)
+// AccessClock returns the last number drawn from the primary store's clock.
+func (s *Store) AccessClock(ctx context.Context) (n int64, err error) {
+	if err := s.pool.QueryRow(ctx, `SELECT n FROM access_clock`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("read access clock: %w", err)
 	}
-	return n, primaryID, nil
+	return n, nil
 }
 
 // TrimAccessLog removes rows older than olderThan and returns how many. A node
-// that had not read them finds a gap in the numbers and drops all it remembers.
+// that had not read them finds a gap in the numbers and drops all it remembers. The newest
+// of them stays: it may be the number that the secondary store was brought to, before a long
+// silence, and its mark tells whether that store is of this history.
 func (s Maintenance) TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error) {
-	tag, err := s.pool.Exec(ctx, `DELETE FROM access_log WHERE created_at < now() - @age::interval`,
-		pgx.StrictNamedArgs{"age": olderThan})
+	const query = `
+		DELETE FROM access_log WHERE created_at < now() - @age::interval
+			AND n < (SELECT max(n) FROM access_log WHERE created_at < now() - @age::interval)`
+	tag, err := s.pool.Exec(ctx, query, pgx.StrictNamedArgs{"age": olderThan})
 	if err != nil {
 		return 0, fmt.Errorf("trim access log: %w", err)
 	}

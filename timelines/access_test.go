@@ -337,7 +337,7 @@ func TestTrimAccessLogAndKeys(t *testing.T) {
 		w.setAccess(bob, "", map[string]Level{"old": Private, "new": Public}[key])
 	}
 	w.exec(`UPDATE keys SET created_at = now() - interval '2 hours' WHERE key = 'old'`)
-	w.exec(`UPDATE access_log SET created_at = now() - interval '2 hours' WHERE n = 2`)
+	w.exec(`UPDATE access_log SET created_at = now() - interval '2 hours'`) // the last of these stays
 	for what, trim := range map[string]func(context.Context, time.Duration) (int64, error){
 		"ExpireKeys": w.Maintenance.ExpireKeys, "TrimAccessLog": w.Maintenance.TrimAccessLog,
 	} {

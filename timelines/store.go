@@ -2,6 +2,7 @@ package timelines
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/alexedwards/argon2id"
@@ -77,7 +78,8 @@ type core struct {
 	pool     *pgxpool.Pool
 	announce Announcer
 	opts     Options
-	hashing  hashing // what bounds the hashing of passwords
+	hashing  hashing      // what bounds the hashing of passwords
+	keys     atomic.Int64 // how many keys the tables had when this node first looked; see Whole
 	// limits bound searches; flagFew and upkeepBlock are the constants of those names. Tests set
 	// them lower.
 	limits               snapshot.Limits

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"unicode"
 
+	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/web/view"
@@ -46,10 +47,12 @@ func (s *Server) page(h handler) http.Handler {
 		defer cancel()
 		r.Request = bounded
 		if err == nil {
-			err = s.identify(w, r)
+			err = s.handle(w, r, h)
 		}
-		if err == nil {
-			err = h(w, r)
+		if errors.Is(err, rivers.ErrMoved) && r.Method != http.MethodPost {
+			// It shows at the first reading, before anything is answered.
+			r.Request = bounded
+			err = s.handle(w, r, h)
 		}
 		if err != nil {
 			if _, large := errors.AsType[*http.MaxBytesError](err); large {
@@ -58,6 +61,15 @@ func (s *Server) page(h handler) http.Handler {
 			s.fail(w, r, err)
 		}
 	})
+}
+
+// handle identifies the sender of the request and answers it, as of the present epoch.
+func (s *Server) handle(w http.ResponseWriter, r *request, h handler) error {
+	r.Request = r.WithContext(s.rivers.AtEpoch(r.Context()))
+	if err := s.identify(w, r); err != nil {
+		return err
+	}
+	return h(w, r)
 }
 
 // receive reads a form's body before anything is done. If the body does not arrive, net/http
@@ -92,9 +104,12 @@ func (s *Server) freshAccess(h handler) http.Handler {
 
 // refreshAccess reads the access clock and then identifies the sender of the request.
 func (s *Server) refreshAccess(w http.ResponseWriter, r *request) error {
-	if err := s.rivers.RefreshAccess(r.Context()); err != nil {
+	// Nothing was resolved yet that this request goes on with.
+	err := s.rivers.RefreshAccess(r.Context())
+	if err != nil && !errors.Is(err, rivers.ErrMoved) {
 		return err
 	}
+	r.Request = r.WithContext(s.rivers.AtEpoch(r.Context()))
 	return s.identify(w, r)
 }
 

@@ -187,6 +187,8 @@ func New(c Config) (*Server, error) {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
 	}
+	s.rivers.OnEpoch(marks.Forget)
+	s.rivers.OnEpoch(s.suggestions.forget)
 	hub := live.Config{
 		Rivers: s.rivers,
 		Pages:  s.pages,

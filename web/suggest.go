@@ -41,6 +41,14 @@ func newSuggestions() *suggestions {
 	return &suggestions{friends: friends}
 }
 
+// forget drops what was counted: the ids may be those of other accounts from now on.
+func (p *suggestions) forget() {
+	p.latest.Store(nil)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.friends.Purge()
+}
+
 type followerCount struct {
 	at  time.Time
 	ids []int64

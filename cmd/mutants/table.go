@@ -16,13 +16,13 @@ var mutants = []mutant{
 	{
 		"access cache: a load that was under way at a drop is stored",
 		"timelines/access", "TestALoadUnderWayIsNotStored",
-		[]edit{{"timelines/access/cache.go", "t.cache.drops != drops", "false"}},
+		[]edit{{"timelines/access/cache.go", "t.cache.drops != began.drops", "false"}},
 	},
 	{
 		"access cache: the label is read after the log",
 		"timelines/access", "TestTheLabelIsNoNewerThanWhatWasRead",
 		[]edit{{"timelines/access/advance.go", "	c.mu.Lock()\n	defer c.mu.Unlock()\n	for _, r := range rows {", `
-			if clock.N, _, err = c.store.AccessClock(ctx); err != nil {
+			if clock.N, err = c.store.AccessClock(ctx); err != nil {
 				return err
 			}
 			c.mu.Lock()
@@ -146,7 +146,7 @@ var mutants = []mutant{
 	{
 		"write: the deadline counts from after the snapshot",
 		"rivers", "TestTheDeadlineCountsFromTheLookUp",
-		[]edit{{"rivers/writer.go", "	pause(ctx, afterSnapshot)\n	if err := s.intersect", "	pause(ctx, afterSnapshot)\n	w.asof = time.Now()\n	if err := s.intersect"}},
+		[]edit{{"rivers/writer.go", "	pause(ctx, afterSnapshot)\n	if err := s.intersect", "	pause(ctx, afterSnapshot)\n	w.asof, _ = s.now(ctx)\n	if err := s.intersect"}},
 	},
 	{
 		"entry: the place is that of the last like, not of the first",
@@ -243,7 +243,35 @@ var mutants = []mutant{
 	{
 		"tier 0: an older clock replaces a newer one",
 		"rivers", "TestTheClockNeverGoesBack",
-		[]edit{{"rivers/store.go", "`UPDATE clock SET n = greatest(n, @n)`", "`UPDATE clock SET n = @n`"}},
+		[]edit{{"rivers/history.go", "SET n = greatest(n, @n)", "SET n = @n"}},
+	},
+	{
+		"history: marks are not compared",
+		"rivers", "TestAnotherHistoryEmptiesTheStore",
+		[]edit{{"rivers/history.go", " && c.mark == h.MarkAt", ""}},
+	},
+	{
+		"history: a log of writes that is behind is accepted",
+		"rivers", "TestAnotherHistoryEmptiesTheStore",
+		[]edit{{"rivers/history.go", " && c.wal <= h.WAL", ""}},
+	},
+	{
+		"history: folds stay when the store is emptied",
+		"rivers", "TestAnotherHistoryEmptiesTheStore",
+		[]edit{{"rivers/history.go", "`TRUNCATE rivers, folds, entries", "`TRUNCATE rivers, entries"}},
+	},
+	{
+		"history: a late writer ignores the epoch",
+		"rivers", "TestALateWriterWritesNothingIntoAnotherEpoch",
+		[]edit{{"rivers/fold.go", "AND ` + inEpoch + `\n		ORDER BY post_id", "AND (true OR ` + inEpoch + `)\n		ORDER BY post_id"}},
+	},
+	{
+		"history: folds in memory serve in another epoch",
+		"rivers", "TestMemoryGoesWithTheEpoch",
+		[]edit{
+			{"rivers/foldcache.go", "Get(foldKey{epoch, post})", "Get(foldKey{0, post})"},
+			{"rivers/foldcache.go", "foldKey{f.Epoch, f.PostID}", "foldKey{0, f.PostID}"},
+		},
 	},
 	{
 		"tier 2: closed rivers do not follow",
@@ -306,7 +334,7 @@ var (
 		{"rivers/lookup.go", "WHERE (r.state = 'live' OR r.state = 'building') AND (@all", "WHERE r.state = 'live' AND (@all"},
 	}
 	entryVersions = []edit{{"rivers/entry.go", "excluded.version > entries.version AND", ""}}
-	tombstones    = []edit{{"rivers/entry.go", "	b := &pgx.Batch{}\n	if err := queueFolds", "	b := &pgx.Batch{}\n	entries = slices.DeleteFunc(entries, func(e entry) bool { return e.Deleted })\n	if err := queueFolds"}}
+	tombstones    = []edit{{"rivers/entry.go", "	b := &pgx.Batch{}\n	if err := s.queueFolds", "	b := &pgx.Batch{}\n	entries = slices.DeleteFunc(entries, func(e entry) bool { return e.Deleted })\n	if err := s.queueFolds"}}
 )
 
 // visited is what follows the visit that a page begins with.

@@ -96,7 +96,8 @@ func (c *Cache) covers(clock timelines.Clock) bool {
 	return c.labelled && c.label.Epoch == clock.Epoch && c.label.N >= clock.N
 }
 
-// dropAll drops everything that can change, and takes the label.
+// dropAll drops everything that can change, and takes the label. In another epoch an id or a
+// name may be that of something else, so there it drops all.
 func (c *Cache) dropAll(label timelines.Clock) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,6 +111,10 @@ func (c *Cache) dropAll(label timelines.Clock) {
 	c.following.kept.Purge()
 	c.requests.kept.Purge()
 	c.arrivals.kept.Purge()
+	if c.label.Epoch != label.Epoch {
+		c.timelines.kept.Purge()
+		c.ids.kept.Purge()
+	}
 	c.drops++
 	c.label, c.labelled, c.common, c.counts = label, true, label.N, label.N
 }

@@ -100,7 +100,8 @@ const (
 	// counted: the table decides what is shown or says how something is called, so its
 	// loads count (see Label).
 	counted property = 1 << iota
-	// immutable: what is loaded never changes, and is stored whatever was dropped.
+	// immutable: what is loaded never changes within an epoch, and is stored whatever was
+	// dropped in it.
 	immutable
 )
 
@@ -125,7 +126,7 @@ func (t *table[K, V]) allBy(ctx context.Context, keys []K, load func(context.Con
 	found := make(map[K]V, len(keys))
 	c := t.cache
 	c.mu.Lock()
-	drops := c.drops
+	began := c.state()
 	for _, key := range keys {
 		if v, ok := t.kept.Get(key); ok {
 			found[key] = v
@@ -146,15 +147,24 @@ func (t *table[K, V]) allBy(ctx context.Context, keys []K, load func(context.Con
 	if t.is&counted != 0 {
 		c.loads++
 	}
-	t.keep(loaded, drops)
+	t.keep(loaded, began)
 	maps.Copy(found, loaded)
 	return found, nil
 }
 
-// keep stores what was loaded, unless something was dropped since that count of drops. mu
-// must be held.
-func (t *table[K, V]) keep(loaded map[K]V, drops uint64) {
-	if t.is&immutable == 0 && t.cache.drops != drops {
+// state is what a load must find unchanged at its end for its result to be stored.
+type state struct {
+	drops uint64
+	epoch int64
+}
+
+// state returns the present state. mu must be held.
+func (c *Cache) state() state { return state{c.drops, c.label.Epoch} }
+
+// keep stores what was loaded, unless something was dropped since the load began. mu must be
+// held.
+func (t *table[K, V]) keep(loaded map[K]V, began state) {
+	if t.cache.label.Epoch != began.epoch || t.is&immutable == 0 && t.cache.drops != began.drops {
 		return
 	}
 	for key, v := range loaded {
@@ -224,7 +234,7 @@ func (c *Cache) Sets(ctx context.Context, accountID int64) (*Sets, error) {
 // both are cached, nearly always one if not.
 func (c *Cache) Levels(ctx context.Context, ids []int64) (Levels, error) {
 	c.mu.Lock()
-	drops := c.drops
+	began := c.state()
 	c.mu.Unlock()
 	var read map[int64]timelines.Level // the levels that were read with timelines
 	found, err := c.timelines.allBy(ctx, ids, func(ctx context.Context, missing []int64) (loaded map[int64]timelines.Timeline, err error) {
@@ -236,7 +246,7 @@ func (c *Cache) Levels(ctx context.Context, ids []int64) (Levels, error) {
 	}
 	if len(read) > 0 {
 		c.mu.Lock()
-		c.levels.keep(read, drops)
+		c.levels.keep(read, began)
 		c.mu.Unlock()
 	}
 	gates := make([]int64, 0, len(found))

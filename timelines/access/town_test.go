@@ -103,7 +103,7 @@ func (w *town) advance(c *access.Cache) {
 
 func (w *town) clock() int64 {
 	w.Helper()
-	n, _, err := w.AccessClock(w.Context())
+	n, err := w.AccessClock(w.Context())
 	w.must(err)
 	return n
 }

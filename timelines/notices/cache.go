@@ -382,6 +382,15 @@ func (c *Cache) Pending() map[Of]int64 {
 	return pending
 }
 
+// Forget drops everything, also what is not written yet: the ids may be those of other people
+// and posts from now on.
+func (c *Cache) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept.Purge()
+	clear(c.read)
+}
+
 // Written takes what Pending returned off what is still to be written.
 func (c *Cache) Written(pending map[Of]int64) {
 	c.mu.Lock()

@@ -208,6 +208,15 @@ func (c *Cache) takeOne(m Mark) {
 	}
 }
 
+// Forget drops everything, also what is not written yet: the ids may be those of other people
+// and posts from now on.
+func (c *Cache) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.readers.Purge()
+	clear(c.pending)
+}
+
 // Stale has everything read again, after messages of other nodes were lost.
 func (c *Cache) Stale() {
 	c.mu.Lock()

@@ -165,6 +165,9 @@ func (s *SitePages) mac(nonce []byte, of Fingerprint) []byte {
 	return append(nonce, s.MAC(string(nonce), of.surroundings)[:tokenSize-nonceSize]...)
 }
 
+// Epoch returns the epoch of rivers that this node knows of.
+func (s *SitePages) Epoch() int64 { return s.access.Epoch() }
+
 // LastCommonChange returns the number of the last change of access that concerns everybody's
 // pages.
 func (s *SitePages) LastCommonChange() int64 { return s.access.Common() }

@@ -91,6 +91,8 @@ type Rivers interface {
 type Pages interface {
 	// ViewerName returns the name of the viewer's account, "" for an anonymous viewer.
 	ViewerName(ctx context.Context, v timelines.Viewer) (string, error)
+	// Epoch returns the epoch of rivers that this node knows of. Ids belong to it.
+	Epoch() int64
 	// PostIDs resolves the codes of posts. A code of no post is left out.
 	PostIDs(ctx context.Context, codes []string) (map[string]int64, error)
 	// Tags returns for each entry a hash of what the viewer's sets and people's names make of

@@ -23,6 +23,8 @@ type shownPage struct {
 
 	// subscribed says that the fields below are set.
 	subscribed    bool
+	frame         *subscribeFrame // the last one
+	epoch         int64           // of rivers, in which the ids below mean something
 	name          rivers.Name
 	before        rivers.Cursor
 	renderContext view.Context
@@ -60,10 +62,36 @@ type shownPage struct {
 // is sent what was read, and is visited again.
 const maxSwaps = 3
 
-// work does what the inbox asks for, the oldest knowledge first: a page was read before the
+// work does what the inbox asks for. In another epoch of rivers the page's ids may be those of
+// others, so the page subscribes anew.
+func (v *shownPage) work(ctx context.Context, n inbox) error {
+	err := v.workIn(rivers.WithEpoch(ctx, v.epoch), n)
+	if errors.Is(err, rivers.ErrMoved) && v.subscribed {
+		return v.subscribe(ctx, v.asSubscribed())
+	}
+	return err
+}
+
+// asSubscribed returns what the client would say now if it subscribed: what it shows, without
+// the versions, which mean nothing any more.
+func (v *shownPage) asSubscribed() *subscribeFrame {
+	f := *v.frame
+	f.river, f.token, f.unread = v.river, "", v.socket.unread.Load()
+	f.lowestPosition, f.lowestCode = v.floor.Place, ""
+	f.entries = make(map[string]view.Version, len(v.shown))
+	for id, e := range v.shown {
+		f.entries[e.code] = view.Version{}
+		if id == v.floor.PostID {
+			f.lowestCode = e.code
+		}
+	}
+	return &f
+}
+
+// workIn does what the inbox asks for, the oldest knowledge first: a page was read before the
 // updates that came with it. After a subscribe no other visit or comparison is needed. An
 // update that is older than what is shown has no effect.
-func (v *shownPage) work(ctx context.Context, n inbox) error {
+func (v *shownPage) workIn(ctx context.Context, n inbox) error {
 	if n.seen && v.subscribed {
 		v.seen() // what was sent so far
 	}
@@ -150,6 +178,8 @@ func (v *shownPage) applyBeyond(ctx context.Context, touched map[int64]struct{})
 func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 	h := v.socket.hub
 	viewer := v.socket.viewer
+	epoch := h.cfg.Pages.Epoch()
+	ctx = rivers.WithEpoch(ctx, epoch)
 	if f.viewer != nil {
 		name, err := h.cfg.Pages.ViewerName(ctx, viewer)
 		if err != nil {
@@ -185,7 +215,7 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 	v.leave()
 	v.socket.beyond.Store(false)
 	v.socket.unread.Store(f.unread)
-	v.subscribed = true
+	v.subscribed, v.frame, v.epoch = true, f, epoch
 	v.name, v.before, v.river, v.token = name, before, f.river, &f.token
 	v.claimed, v.owed, v.more = true, true, true
 	v.floor = rivers.Cursor{Place: f.lowestPosition, PostID: ids[f.lowestCode]}

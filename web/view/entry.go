@@ -91,7 +91,7 @@ func (e *Entry) sharedKey() sharedKey {
 		to[i] = t.ID
 	}
 	return sharedKey{
-		post: e.Item.PostID, version: e.Item.Stamp.Fold, full: e.Item.Full,
+		post: e.Item.PostID, version: e.Item.Stamp.Fold, epoch: e.Item.Fold.Epoch, full: e.Item.Full,
 		lang: e.Locale.Lang, rights: e.Special(), to: idList(to), here: e.here(), hidden: idList(HiddenCommenters(e.Item)),
 		mentions: idList(e.Item.Mentions),
 	}

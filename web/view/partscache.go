@@ -15,6 +15,7 @@ import (
 type sharedKey struct {
 	post    int64
 	version int64 // the fold's
+	epoch   int64 // the fold's: versions compare within it
 	full    bool
 	lang    string
 	rights  rights

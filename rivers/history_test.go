@@ -1,0 +1,213 @@
+package rivers
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"riverrun/timelines"
+)
+
+// narrows closes the viewer's feed or opens it, which draws a number of the access clock.
+func (w *town) narrows(v timelines.Viewer, level timelines.Level) timelines.Change {
+	w.t.Helper()
+	c, err := w.store.Feeds.SetAccess(w.ctx, v.AccountID, "", level)
+	must(w, c, err)
+	must(w, 0, w.rivers.PublishClock(w.ctx, c.Clock))
+	return c
+}
+
+// A store is emptied, folds too, when the primary store is of another history than it was.
+func TestAnotherHistoryEmptiesTheStore(t *testing.T) {
+	back := `WITH gone AS (DELETE FROM access_log WHERE n = (SELECT n FROM access_clock) RETURNING n)
+		UPDATE access_clock c SET n = gone.n - 1, mark = (SELECT mark FROM access_log WHERE n = gone.n - 1 LIMIT 1) FROM gone`
+	for _, c := range []struct {
+		what string
+		do   func(w *town, ann timelines.Viewer)
+	}{
+		{"a number was taken back", func(w *town, _ timelines.Viewer) { w.execPrimary(back) }},
+		{"a number was taken back and drawn again", func(w *town, ann timelines.Viewer) {
+			w.execPrimary(back)
+			w.narrows(ann, timelines.Protected)
+		}},
+		{"a number was taken back, and two drawn", func(w *town, ann timelines.Viewer) {
+			w.execPrimary(back)
+			w.narrows(ann, timelines.Protected)
+			w.narrows(ann, timelines.Public)
+		}},
+		{"a number was taken back, and a node started", func(w *town, _ timelines.Viewer) {
+			w.execPrimary(back)
+			w.node()
+		}},
+		{"the log of writes is behind", func(w *town, _ timelines.Viewer) { w.exec(`UPDATE clock SET wal = wal + 1000000000`) }},
+		{"the table was loaded anew", func(w *town, _ timelines.Viewer) {
+			w.execPrimary(`CREATE TABLE kept AS SELECT * FROM access_clock`)
+			w.execPrimary(`TRUNCATE access_clock`)
+			w.execPrimary(`INSERT INTO access_clock (n, id, mark) SELECT n, id, mark FROM kept`)
+			w.execPrimary(`DROP TABLE kept`)
+		}},
+		{"the clock is lost", func(w *town, _ timelines.Viewer) { w.exec(`DELETE FROM clock`) }},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			w := newTown(t)
+			ann := w.person("ann")
+			w.post(ann, "a post")
+			w.visit(ann, User, "ann")
+			w.narrows(ann, timelines.Private)
+			before := w.clock()
+			c.do(w, ann)
+			if err := w.rivers.catchUp(w.ctx); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.clock(); got.Epoch == before.Epoch {
+				t.Errorf("the epoch is as it was")
+			}
+			if got := w.count(`SELECT (SELECT count(*) FROM folds) + (SELECT count(*) FROM entries) + (SELECT count(*) FROM rivers)`); got != 0 {
+				t.Errorf("%d rows stand, want none", got)
+			}
+			w.drain()
+			w.shows(w.visit(ann, User, "ann"), "a post")
+			w.sound()
+		})
+	}
+}
+
+// Neither a start, nor two at once beside narrowings, nor a trimmed log makes rivers cold.
+func TestAStartKeepsRivers(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.post(ann, "a post")
+	w.visit(ann, User, "ann")
+	before := w.clock()
+	var starts sync.WaitGroup
+	for range 2 {
+		starts.Go(func() { w.node() })
+	}
+	for i := range 10 {
+		c, err := w.store.Feeds.SetAccess(w.ctx, ann.AccountID, "", []timelines.Level{timelines.Private, timelines.Protected}[i%2])
+		must(w, c, err)
+		must(w, 0, w.rivers.PublishClock(w.ctx, c.Clock))
+	}
+	starts.Wait()
+	// A long silence, after which the log is trimmed and a number is drawn.
+	w.execPrimary(`UPDATE access_log SET created_at = now() - interval '30 days'`)
+	trimmed, err := w.store.Maintenance.TrimAccessLog(w.ctx, time.Hour)
+	must(w, trimmed, err)
+	c, err := w.store.Feeds.SetAccess(w.ctx, ann.AccountID, "", timelines.Private)
+	must(w, c, err)
+	must(w, 0, w.rivers.catchUp(w.ctx))
+	if got := w.clock(); got.Epoch != before.Epoch || got.N != c.Clock {
+		t.Errorf("clock %+v, want the epoch of %+v and number %d", got, before, c.Clock)
+	}
+	if got := w.count(`SELECT count(*) FROM folds`); got != 1 {
+		t.Errorf("%d folds stand, want 1", got)
+	}
+}
+
+// What was read before the store was emptied is not written after, whoever writes it.
+func TestALateWriterWritesNothingIntoAnotherEpoch(t *testing.T) {
+	for _, c := range []struct {
+		what  string
+		write func(ctx context.Context, w *town, ann timelines.Viewer, p timelines.Change) error
+	}{
+		{"a change's writer", func(ctx context.Context, w *town, ann timelines.Viewer, p timelines.Change) error {
+			like := w.like(ann, p.Code)
+			return w.rivers.Distribute(ctx, []timelines.Touched{{PostID: p.PostID, Timelines: like.Touched}}, All)
+		}},
+		{"a builder", func(ctx context.Context, w *town, ann timelines.Viewer, _ timelines.Change) error {
+			w.exec(`DELETE FROM folds`)
+			return w.rivers.build(ctx, w.name(ann, Everything, ""), nil)
+		}},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			w := newTown(t)
+			ann := w.person("ann")
+			p := w.post(ann, "lost")
+			w.visit(ann, User, "ann")
+			ctx := pausedAt(w.ctx, afterSnapshot, func() {
+				w.execPrimary(`UPDATE posts SET body = 'restored' WHERE id = $1`, p.PostID)
+				w.exec(`UPDATE clock SET wal = wal + 1000000000`)
+				must(w, 0, w.rivers.catchUp(w.ctx))
+			})
+			if err := c.write(ctx, w, ann, p); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.count(`SELECT count(*) FROM folds WHERE text_folded->>'body' = 'lost'`); got != 0 {
+				t.Errorf("the lost text is stored")
+			}
+			w.drain()
+			w.shows(w.visit(ann, User, "ann"), "restored")
+			w.sound()
+		})
+	}
+}
+
+// A node that did not empty the store itself forgets what it remembers of the former epoch, and
+// a request whose names were resolved then is refused.
+func TestMemoryGoesWithTheEpoch(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	p := w.post(ann, "lost")
+	other := w.node()
+	forgot := false
+	other.OnEpoch(func() { forgot = true })
+	n := w.name(bob, User, "ann")
+	see := func(ctx context.Context, name Name) (*Page, error) { return other.Visit(ctx, bob, name, Cursor{}) }
+	page, err := see(w.ctx, n)
+	w.shows(must(w, page, err), "lost")
+	id, err := other.postID(w.ctx, p.Code)
+	must(w, id, err)
+	ctx := other.AtEpoch(w.ctx)
+	page, err = see(ctx, n)
+	w.shows(must(w, page, err), "lost")
+
+	// In the restored store another post has the id and the version, and ann's name is bob's.
+	w.execPrimary(`UPDATE posts SET body = 'restored', code = 'zzzzzzzzzz' WHERE id = $1`, p.PostID)
+	w.execPrimary(`UPDATE accounts SET name = CASE name WHEN 'ann' THEN 'former' ELSE 'ann' END WHERE name IN ('ann', 'bob')`)
+	w.exec(`UPDATE clock SET wal = wal + 1000000000`)
+	must(w, 0, w.rivers.catchUp(w.ctx))
+
+	if _, err := see(ctx, n); !errors.Is(err, ErrMoved) || !errors.Is(err, ErrUnavailable) {
+		t.Errorf("a request from before: %v, want ErrMoved", err)
+	}
+	page, err = see(w.ctx, n)
+	w.shows(must(w, page, err), "restored")
+	if _, err := other.postID(w.ctx, p.Code); !errors.Is(err, timelines.ErrNotFound) {
+		t.Errorf("the lost code: %v, want ErrNotFound", err)
+	}
+	a, err := other.access.AccountNamed(w.ctx, "ann")
+	if must(w, a, err).ID != bob.AccountID {
+		t.Errorf("the name ann is of account %d, want %d", a.ID, bob.AccountID)
+	}
+	if !forgot {
+		t.Error("others are not told to forget")
+	}
+}
+
+// While tables or keys of the primary store are missing nothing is served, and afterwards all is.
+func TestNothingIsServedDuringARestore(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.post(ann, "a post")
+	w.visit(ann, User, "ann")
+	n := w.name(ann, User, "ann")
+	closed := func(when string) {
+		t.Helper()
+		if err := w.rivers.catchUp(w.ctx); !errors.Is(err, timelines.ErrRestoring) {
+			t.Errorf("%s: %v, want ErrRestoring", when, err)
+		}
+		if _, err := w.rivers.Visit(w.ctx, ann, n, Cursor{}); !errors.Is(err, ErrUnavailable) {
+			t.Errorf("a visit, %s: %v, want ErrUnavailable", when, err)
+		}
+	}
+	w.execPrimary(`ALTER TABLE access_clock RENAME TO elsewhere`)
+	closed("without a table")
+	w.execPrimary(`ALTER TABLE elsewhere RENAME TO access_clock`)
+	w.execPrimary(`ALTER TABLE access_clock DROP CONSTRAINT access_clock_pkey`)
+	closed("without a key")
+	w.execPrimary(`ALTER TABLE access_clock ADD CONSTRAINT access_clock_pkey PRIMARY KEY (id)`)
+	w.shows(w.visit(ann, User, "ann"), "a post")
+	w.sound()
+}
