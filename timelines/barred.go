@@ -7,25 +7,27 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// barred finds those of @posts that stand where @author may not post, with the name of one such place.
-// Where an author puts their own posts, and their side of messages, is theirs.
+// barred finds those of @posts that stand in a group where @author may not post, with the name of one.
 var barred = `
 	WITH places AS MATERIALIZED (
 		SELECT DISTINCT d.id FROM posts p CROSS JOIN LATERAL unnest(p.decisive) AS d (id) WHERE p.id = ANY(@posts)
 	), closed AS MATERIALIZED (
 		SELECT t.id, a.name
 		FROM places JOIN timelines t USING (id) JOIN accounts a ON a.id = t.their_id
-		WHERE t.kind IN ('group', 'directs') AND t.their_id <> @author AND NOT ` + writable + `
+		WHERE t.kind = 'group' AND NOT ` + writable + `
 	)
 	SELECT p.id, min(c.name) FROM posts p JOIN closed c ON c.id = ANY(p.decisive)
 	WHERE p.id = ANY(@posts) GROUP BY p.id`
 
 // barredTx returns those of these locked posts that their author may not change, with the name of a
-// place that forbids it. What a post says is changed, by form and by source alike, only where it could be
-// posted as it is then: everywhere it stands. So somebody who is blocked, or was removed, says nothing
-// more there. They may delete the post, and take it out of the place.
+// group that forbids it. What a post says is changed, by form and by source alike, only if its author may
+// post in each group where it stands then. So somebody who is blocked, or was removed, says nothing
+// more there. They may delete the post, and take it out of the group.
 //
-// The places are not locked: their turn was before the posts'. A change that began before somebody was
+// A message can be changed whatever its recipients allow now: somebody who wants to see no more of its
+// author bans them, which hides it, and the author is not to learn of that by an edit.
+//
+// The groups are not locked: their turn was before the posts'. A change that began before somebody was
 // blocked may still come in.
 func barredTx(ctx context.Context, tx pgx.Tx, author int64, posts []int64) (map[int64]string, error) {
 	by := map[int64]string{}
@@ -39,7 +41,7 @@ func barredTx(ctx context.Context, tx pgx.Tx, author int64, posts []int64) (map[
 		})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("find posts that stand where their author may not post: %w", err)
+		return nil, fmt.Errorf("find posts in groups where their author may not post: %w", err)
 	}
 	return by, nil
 }

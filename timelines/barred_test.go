@@ -28,7 +28,7 @@ func TestBarredPosts(t *testing.T) {
 		"left":                    {Private, leave, "club", true},
 		"a stricter policy":       {Public, func(w *town, _, bob Account) { w.setWriters(bob, "club", WritersAdmins) }, "club", false},
 		"of members, left":        {Public, func(w *town, ann, bob Account) { w.setWriters(bob, "club", WritersMembers); leave(w, ann, bob) }, "club", false},
-		"a person's policy":       {Public, func(w *town, _, bob Account) { w.setWriters(bob, "", WritersNobody) }, "bob", false},
+		"nothing, a message":      {Public, func(w *town, _, bob Account) { w.setWriters(bob, "", WritersNobody) }, "", false},
 		"nothing, in one's own":   {Public, func(w *town, ann, _ Account) { w.setWriters(ann, "", WritersNobody) }, "", false},
 		"nothing, still a member": {Private, func(*town, Account, Account) {}, "", false},
 	} {
@@ -39,7 +39,10 @@ func TestBarredPosts(t *testing.T) {
 			w.subscribe(ann, "club")
 			w.setAccess(bob, "club", tc.level)
 			place := tc.by
-			if place == "" {
+			switch {
+			case name == "nothing, a message":
+				place = "bob"
+			case place == "":
 				place = "club"
 			}
 			text := "in a place"
