@@ -281,7 +281,7 @@ func TestLettersNeedAChosenPost(t *testing.T) {
 	b.Await("a choice", `document.activeElement.matches('#river > .entry')`)
 	b.Do(chromedp.KeyEvent("l"))
 	b.Await("a like", `document.querySelectorAll('#river .heart[aria-pressed=true]').length === 1`)
-	b.Do(chromedp.Click(chromedp.CSS(`.toast button`)), chromedp.Focus(chromedp.CSS(`#river > [tabindex]`)))
+	b.Do(chromedp.Click(chromedp.CSS(`.acted button`)), chromedp.Focus(chromedp.CSS(`#river > [tabindex]`)))
 	b.Await("no like", `!document.querySelector('#river .heart[aria-pressed=true]')`)
 	webtest.Eval[bool](b, `(scrollTo(0, document.body.scrollHeight), true)`)
 	idle("the chosen post is off the screen")
@@ -307,12 +307,12 @@ func TestLettersAreUndone(t *testing.T) {
 	b.Live()
 	said := func(text string) {
 		t.Helper()
-		b.Await(text, fmt.Sprintf(`document.querySelector('.toast[role=status] span')?.textContent === %q && document.querySelector('.toast').checkVisibility()`, text))
+		b.Await(text, fmt.Sprintf(`document.querySelector('.acted[role=status] span')?.textContent === %q && document.querySelector('.acted').checkVisibility()`, text))
 	}
 	undo := func() {
 		t.Helper()
-		b.Do(chromedp.Click(chromedp.CSS(`.toast button`)))
-		b.Await("no word of it any more", `!document.querySelector('.toast').childElementCount`)
+		b.Do(chromedp.Click(chromedp.CSS(`.acted button`)))
+		b.Await("no word of it any more", `!document.querySelector('.acted').childElementCount`)
 	}
 	b.Do(chromedp.KeyEvent("j"), chromedp.KeyEvent("l"))
 	said("Liked.")
@@ -338,7 +338,7 @@ func TestLettersAreUndone(t *testing.T) {
 	// By the mouse the button shows what it did, and nothing else is said.
 	b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts .heart`)))
 	b.Pressed(code, "heart", true)
-	if webtest.Eval[bool](b, `document.querySelector('.toast').childElementCount > 0`) {
+	if webtest.Eval[bool](b, `document.querySelector('.acted').childElementCount > 0`) {
 		t.Error("a press of the mouse is said as well")
 	}
 }

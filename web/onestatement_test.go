@@ -55,6 +55,7 @@ func countedNode(s *webtest.Site) *countedSite {
 func (c *countedSite) get(address, token string) (w *httptest.ResponseRecorder, statements [2]int64) {
 	c.t.Helper()
 	r := httptest.NewRequestWithContext(c.t.Context(), http.MethodGet, address, nil)
+	r.Host = "localhost"
 	if token != "" {
 		r.AddCookie(&http.Cookie{Name: "riverrun", Value: token})
 	}

@@ -194,9 +194,9 @@ func TestTextOutlivesTheSession(t *testing.T) {
 			Has("Someone else", "readonly>From anna&#39;s page</textarea>")
 	}
 	other.Get("/").Wants(200).Has(mine).Lacks("From anna")
-	other.Get("/p/"+post).Wants(200).Lacks("From anna", "unlike")
+	other.Get("/p/"+post).Wants(200).Lacks("From anna", "/unlike")
 	other.Post("/p/"+post+"/like", "viewer", "bob").LeadsTo("/p/" + post)
-	other.Get("/p/" + post).Wants(200).Has("unlike")
+	other.Get("/p/" + post).Wants(200).Has("/unlike")
 	other.Post("/logout", "viewer", "anna").Wants(409)
 	other.Get("/settings").Wants(200)
 	// A form that is shown again is anybody's who signs in.

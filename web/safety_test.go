@@ -53,7 +53,7 @@ func TestStalledForms(t *testing.T) {
 			if err := conn.SetDeadline(time.Now().Add(webtest.Patience)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\n%s\r\n%s", tt.address, tt.header, tt.body); err != nil {
+			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n%s", tt.address, tt.header, tt.body); err != nil {
 				t.Fatal(err)
 			}
 			response, err := http.ReadResponse(bufio.NewReader(conn), nil)

@@ -76,7 +76,7 @@ func TestNobodyLocksOut(t *testing.T) {
 		go func() {
 			r := httptest.NewRequest("POST", "/login", strings.NewReader("username=anna&password=wrong"))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			r.RemoteAddr = "192.0.2.1:1"
+			r.Host, r.RemoteAddr = "localhost", "192.0.2.1:1"
 			w := httptest.NewRecorder()
 			s.HTTP.Config.Handler.ServeHTTP(w, r)
 			statuses <- w.Code

@@ -382,13 +382,13 @@ func (c *Cache) Pending() map[Of]int64 {
 	return pending
 }
 
-// Forget drops everything, also what is not written yet: the ids may be those of other people
-// and posts from now on.
+// Forget drops what was read: the ids may be those of other people and posts from now on. What is
+// not written yet stays, because mostly they are the same. If they are not, a mark is of a time
+// before anything that happened to the others, and hides nothing from them.
 func (c *Cache) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.kept.Purge()
-	clear(c.read)
 }
 
 // Written takes what Pending returned off what is still to be written.

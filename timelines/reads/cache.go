@@ -208,13 +208,13 @@ func (c *Cache) takeOne(m Mark) {
 	}
 }
 
-// Forget drops everything, also what is not written yet: the ids may be those of other people
-// and posts from now on.
+// Forget drops what was read: the ids may be those of other people and posts from now on. What is
+// not written yet stays, because mostly they are the same. If they are not, a mark is of a time
+// before anything that the others wrote, and hides nothing from them.
 func (c *Cache) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.readers.Purge()
-	clear(c.pending)
 }
 
 // Stale has everything read again, after messages of other nodes were lost.

@@ -941,8 +941,10 @@ async function deliver(form, body) {
     if (!text) form.answered = performance.now();
     sent(form, text);
     const { undo } = form.dataset;
-    if (toast.contains(form)) toast.replaceChildren();
-    else if (undo && answer.t === 'gone') form.replaceWith(texts.left);
+    if (toast.contains(form)) {
+      toast.replaceChildren();
+      chosen?.focus({ preventScroll: true });
+    } else if (undo && answer.t === 'gone') form.replaceWith(texts.left);
     if (tells) tell(tells);
     // An entry that is shown again has the stamp at which it was removed.
     if (undo) gone.delete(undo);
@@ -1943,7 +1945,7 @@ if (river) {
   lost.role = 'status';
   away.className = 'away';
   away.role = 'status';
-  toast.className = 'toast';
+  toast.className = 'acted';
   toast.role = 'status';
   document.body.append(lost, away, toast);
   addEventListener('offline', lose);

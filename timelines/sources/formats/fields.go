@@ -43,7 +43,7 @@ var Fields = []Field{
 	{Name: "text", Kind: KindText, Longest: MaxTextRunes, Doc: "Plain text. Line breaks are kept.", Example: []string{"From Monday on, boats may land here.\n\nThe quay is new; the ropes are not."}},
 	{Name: "html", Kind: KindHTML, Doc: "The text as HTML, escaped or in CDATA. It is only read if there is no text.", Example: nil},
 	{Name: "url", Kind: KindAddress, Doc: "The page of the item.", Example: []string{"https://harbour.example/news/17"}},
-	{Name: "date", Kind: KindDate, Doc: "When it was published: 2026-11-24T10:00:00Z, or 2026-11-24. Without a zone it is UTC.", Example: []string{"2025-11-24T10:00:00+03:00"}},
+	{Name: "date", Kind: KindDate, Doc: "When it was published: 2026-11-24T10:00:00Z, or 2026-11-24. Without a zone it is UTC. Items without a date come to the top as they arrive, but those of a first load stand a month back.", Example: []string{"2025-11-24T10:00:00+03:00"}},
 	{Name: "updated", Kind: KindDate, Doc: "When it was last changed.", Example: []string{"2025-11-25"}},
 	{Name: "author", Kind: KindLine, Longest: MaxNameRunes, Doc: "Who wrote it.", Example: []string{"Ines"}},
 	{Name: "language", Kind: KindLanguage, Doc: "Its language, as in BCP 47: en, ru, pt-BR.", Example: []string{"en"}},
