@@ -132,9 +132,9 @@ func (s *Store) Claim(ctx context.Context, limit int) ([]int64, error) {
 	return nil, fmt.Errorf("claim sources: %w", err)
 }
 
-// ClaimNext claims one more source with the same host as a source that was fetched: the one that has
-// been due for longest. It also returns how long the host is still left alone. It returns 0 if no
-// source is due, or if the host is left alone for longer than HostGap.
+// ClaimNext claims one more source with the same host as a source that was fetched, and takes the
+// source that has been due for longest. It also returns how long the host is still left alone. It
+// returns 0 if no source is due, or if the host is left alone for longer than HostGap.
 func (s *Store) ClaimNext(ctx context.Context, source int64) (next int64, wait time.Duration, err error) {
 	const query = `
 		WITH asked AS (

@@ -19,12 +19,12 @@ type found struct {
 
 // htmlText returns HTML as a person would copy it from a page: paragraphs with a blank line between,
 // items of lists with a mark, and the address of a link behind its text. Scripts, styles and forms
-// are left out with their contents. Of other elements only the tags are left out. Relative addresses
+// are left out with their contents. All other elements lose only their tags. Relative addresses
 // start from base; addresses that are not of the web are left out.
 //
-// The text has no control characters, no space at the ends of lines, and no two blank lines
-// in a row. It is cut a little above MaxTextRunes. Work and memory are in proportion to the
-// source, and elements are not nested in memory, whatever the source is.
+// The text has no control characters, no space at the ends of lines, and no two blank lines in a
+// row. It is cut a little above MaxTextRunes. Work and memory are in proportion to the source, and
+// elements are not nested in memory, whatever the source is.
 func htmlText(source string, base *url.URL) (string, found) {
 	h := htmlReader{base: base, source: source}
 	h.read(source, false)
