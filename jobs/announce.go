@@ -67,8 +67,9 @@ func (a *Announcer) AnnounceTx(ctx context.Context, tx pgx.Tx, events ...timelin
 	return nil
 }
 
-// batchPosts is how many posts of a batch one job brings to rivers: so many that a job takes
-// far less than its timeout, also where a thousand pages are open that show them all.
+// batchPosts is how many posts of a batch one job brings to rivers. A job then takes
+// far less than its timeout, even if a thousand pages are open that show all these
+// posts.
 const batchPosts = 200
 
 // insertParams returns the jobs for events in the order of the events.

@@ -97,8 +97,8 @@ type Config struct {
 	// Links are what posts link to, and Fetch reads their pages; Stop closes it.
 	Links Links
 	Fetch *fetch.Client
-	// Pushes are browsers that are told of notifications. Site is the site's address, which
-	// their makers may want to know.
+	// Pushes are the browsers that get pushes about notifications. Site is the site's
+	// address, which the makers of browsers may want to know.
 	Pushes Pushes
 	Site   string
 	Blobs  blobs.Store

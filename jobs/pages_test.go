@@ -129,7 +129,7 @@ func TestPicturesAreMade(t *testing.T) {
 			t.Errorf("got %s, want %s", state, want)
 		}
 	}
-	// Of one that failed nothing is kept, and the other's upload is gone too.
+	// Nothing is kept of the picture that failed, and the upload of the other one is gone too.
 	if n, err := files.Sweep(t.Context(), pool, cfg.Blobs, time.Now().Add(time.Hour)); n != 2 || err != nil {
 		t.Errorf("the sweep removed %d blobs, %v, want 2", n, err)
 	}

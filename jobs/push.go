@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// pushDelay is how long what is new is gathered before browsers are told.
+	// pushDelay is how long events are gathered before browsers get a push.
 	pushDelay = 5 * time.Second
 	// pushTimeout bounds the telling of one account's browsers.
 	pushTimeout = 30 * time.Second
-	// pushWorkers is how many accounts are told at a time, and pushWait how long one browser's
-	// maker may take to answer.
+	// pushWorkers is how many accounts get pushes at a time. pushWait is how long the maker of
+	// one browser may take to answer.
 	pushWorkers = 4
 	pushWait    = 5 * time.Second
 	// pushKept is how many seconds the browser's maker keeps a push for a browser that is off.

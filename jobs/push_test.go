@@ -105,7 +105,7 @@ func TestBrowsersAreTold(t *testing.T) {
 		if err := j.note(t.Context(), []timelines.Touched{{PostID: probe}}, 1, []int64{anna.ID}); err != nil {
 			t.Fatal(err)
 		}
-		// What is gathered for some seconds is due at once.
+		// Events are gathered for some seconds; that time is over now.
 		if _, err := pool.Exec(t.Context(), `UPDATE queue.river_job SET scheduled_at = now(), state = 'available' WHERE kind = 'push' AND state = 'scheduled'`); err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestBrowsersAreTold(t *testing.T) {
 	if request.Header.Get("Topic") != "news" || request.Header.Get("TTL") == "" || request.Header.Get("Authorization") == "" {
 		t.Errorf("header %v", request.Header)
 	}
-	happens(5) // of which it was told
+	happens(5) // that push told of it already
 	happens(6)
 	<-got
 	if len(got) != 0 {

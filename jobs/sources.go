@@ -36,9 +36,9 @@ const (
 	yieldMost   = 10 * time.Second
 )
 
-// openSources returns connections for loads and fetches alone. Each holds one from its beginning to
-// its end, which must not be one that pages use. What they write is durable, and what they hold does
-// not outlive this node.
+// openSources opens connections that only loads and fetches use. Each holds a connection from its
+// beginning to its end, and pages must not wait for that connection. Their writes are durable, and
+// their locks do not outlive this node.
 func openSources(cfg Config) (*pgxpool.Pool, error) {
 	own := cfg.Pool.Config()
 	maps.Copy(own.ConnConfig.RuntimeParams, soonGone)

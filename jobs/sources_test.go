@@ -142,7 +142,7 @@ func TestAskedSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	start(t, cfg)
-	// What was due before the start is found by the look at the start; this comes after.
+	// The look at the start finds the sources that were due before. This source becomes due after it.
 	await(t, "the first look", func() bool {
 		return count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'due' AND state = 'completed'`) > 0
 	})

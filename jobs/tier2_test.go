@@ -47,7 +47,8 @@ func TestFollowsTogether(t *testing.T) {
 		want = union(want, []int64{i % 10})
 	}
 	await(t, "all notes", func() bool {
-		// The one that is being followed is deleted, but not yet committed.
+		// The account that is being followed is deleted, but the deletion is not
+		// committed yet.
 		return count(t, pool, countNotes) == changes+1
 	})
 	close(release)

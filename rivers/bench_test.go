@@ -67,7 +67,7 @@ func TestAPostInVeryManyTimelines(t *testing.T) {
 	w.sound()
 }
 
-// likedByMany makes so many people like a post, as if an import had brought them.
+// likedByMany makes this many people like a post, as if an import had brought them.
 func (w *town) likedByMany(post int64, people int) {
 	w.t.Helper()
 	// The server looks for referenced rows by plans it made when there were few.

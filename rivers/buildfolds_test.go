@@ -95,7 +95,8 @@ func TestAFoldRemovedDuringABuildIsMadeAgain(t *testing.T) {
 	}
 }
 
-// A post that nobody has looked at has no fold, whoever tells of it. Who looks at it makes it.
+// A post that nobody has looked at has no fold, whatever event announces it. The first reader
+// makes the fold.
 func TestAPostNobodyLooksAtHasNoFold(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")

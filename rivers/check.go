@@ -20,8 +20,7 @@ type Report struct {
 	Differences     []Difference
 }
 
-// Difference is one disagreement between a live river and the one that would be
-// built now.
+// Difference is one disagreement between a live river and a river that is built now.
 type Difference struct {
 	Name   Name
 	River  int64

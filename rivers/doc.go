@@ -17,7 +17,7 @@
 //
 // A writer first looks up rivers, then takes a snapshot of the primary store, then writes
 // what the snapshot says. The post's version is its stamp: a write applies only if its
-// stamp is greater than the one that stands and its deadline has not passed. A river is
+// stamp is greater than the stored one and its deadline has not passed. A river is
 // registered (a row in state building, with its timelines) before its builder takes its
 // snapshot. So for any change and any river, either the builder's snapshot saw the change,
 // or the change's writer saw the river. Nothing is lost, in whatever order jobs run and

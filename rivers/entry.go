@@ -94,8 +94,8 @@ func newEntry(g generation, st *snapshot.PostState, place int64, holds bool, o o
 }
 
 // queueEntries adds the write of these entries to a batch: one statement, in key order. A
-// write applies only if its stamp is greater than the one that stands, the deadline has not
-// passed, and the epoch still stands. It never looks at the river's floor.
+// write applies only if its stamp is greater than the stored one, the deadline has not
+// passed, and the epoch is still the same. It never looks at the river's floor.
 func (s *Store) queueEntries(b *pgx.Batch, entries []entry, at moment, wrote *int64) error {
 	if len(entries) == 0 {
 		return nil

@@ -103,8 +103,9 @@ func attachments(list []snapshot.Attached) []Attachment {
 	return made
 }
 
-// cutText cuts after so many lines, and then at the last space before n characters if the
-// text is still too long. The s of a text with markup is longer than what is left of it.
+// cutText cuts a text after this many lines, and then, if it is still too long, at the last
+// space before n characters. For a text with markup, s is longer than the text that
+// remains.
 func cutText(s string, n, lines int, withMarkup bool) string {
 	s = firstPart(s, n, lines)
 	if withMarkup {

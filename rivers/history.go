@@ -12,16 +12,16 @@ import (
 	"riverrun/timelines"
 )
 
-// What stands in the secondary store belongs to one history of the primary store. If that was
+// All that is in the secondary store belongs to one history of the primary store. If that was
 // restored from a copy, ids of lost posts are given out again, and a fold of a lost post would
 // be shown in the place of a new one. So the clock row says where the primary store stood
-// (source), and settle compares both ways: what the primary store says now may not be behind
-// it, and the place must be in the primary store's log. If it is not, everything here is
-// removed, folds too, and a new epoch begins. A node settles before it serves, and each second
-// while it runs.
+// (source), and settle compares both ways: the present place of the primary store may not be
+// behind that place, and that place must be in the primary store's log. If it is not,
+// everything here is removed, folds too, and a new epoch begins. A node settles before it
+// serves, and each second while it runs.
 //
-// Whatever is remembered or being written belongs to an epoch: see moment (writers), foldCache,
-// and AtEpoch (requests under way).
+// All that is remembered or being written belongs to an epoch: see moment (writers),
+// foldCache, and AtEpoch (requests under way).
 
 // source is a clock row: the store's epoch, and where the primary store stood that the rivers
 // were made from. The zero source is that of a store without a clock.
@@ -110,8 +110,9 @@ func (s *Store) raise(ctx context.Context, was source, now timelines.History) (r
 // emptyLock is held by whoever empties the store or gives it an epoch.
 const emptyLock = 0x72697665726d7074
 
-// emptyPatience is how long one attempt to empty the store waits for a lock. It is shorter than
-// deadlock_timeout: a page that waits for a table in another order is not the one that fails.
+// emptyPatience is how long one attempt to empty the store waits for a lock. It is shorter
+// than deadlock_timeout: if a page waits for a table in another order, this attempt fails, and
+// not the page.
 const emptyPatience = 200 * time.Millisecond
 
 // empty removes everything from the store, if it still has that epoch (0: none), and gives it
@@ -232,8 +233,8 @@ func (s *Store) OnEpoch(forget func()) {
 	s.forget = append(s.forget, forget)
 }
 
-// ErrMoved says that the store's epoch is not the one of AtEpoch. What was resolved then is to be
-// resolved again.
+// ErrMoved says that the store's epoch is not that of AtEpoch. All that was resolved then must
+// be resolved again.
 var ErrMoved = fmt.Errorf("rivers are made anew: %w", ErrUnavailable)
 
 type epochKey struct{}

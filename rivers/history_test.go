@@ -106,7 +106,8 @@ func TestAStartKeepsRivers(t *testing.T) {
 	}
 }
 
-// What was read before the store was emptied is not written after, whoever writes it.
+// Rows that were read before the store was emptied are not written after that, whatever writes
+// them.
 func TestALateWriterWritesNothingIntoAnotherEpoch(t *testing.T) {
 	for _, c := range []struct {
 		what  string

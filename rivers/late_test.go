@@ -38,7 +38,7 @@ func TestALateFoldLoses(t *testing.T) {
 	}
 }
 
-// blocked waits until so many statements of this database wait for a lock.
+// blocked waits until n statements of this database wait for a lock.
 func (w *town) blocked(n int) {
 	w.t.Helper()
 	const query = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`

@@ -133,8 +133,8 @@ func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byT
 	return byTimeline, byViewer, nil
 }
 
-// fewPosts is how many posts a change may have for the node to remember their timelines, as somebody
-// is likely to look at the posts. Of the batches of a source nobody may ever ask for most.
+// A change with up to fewPosts posts has its node remember their timelines, as somebody is
+// likely to look at these posts. Nobody may ever ask for most posts of a source's batch.
 const fewPosts = 10
 
 // touchedTimelines returns the timelines that are touched.

@@ -43,8 +43,8 @@ type NoticeGroup struct {
 	Comment   *Comment
 }
 
-// noticeOf returns what the viewer of the sets may know of these events, nil if it is nothing.
-// Of several events about one comment only the one counts that says most.
+// noticeOf returns what the viewer of the sets may know of these events, nil if that is
+// nothing. If several events are about one comment, only the strongest counts.
 func noticeOf(events []notices.Event, sets *access.Sets, hidden access.HiddenUsers) *Notice {
 	said := map[int64]notices.Kind{} // by comment
 	for _, e := range events {
@@ -364,8 +364,8 @@ func (s *Store) MarkAllRead(ctx context.Context, account int64) error {
 	return s.raiseNotices(ctx, []int64{account})
 }
 
-// writeReads writes what people have read since the last time. What could not be written is
-// kept for the next time.
+// writeReads writes what people have read since the last time. If the write fails, it is kept
+// for the next time.
 func (s *Store) writeReads(ctx context.Context) error {
 	pending := s.notices.Pending()
 	if len(pending) == 0 {

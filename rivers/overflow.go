@@ -25,8 +25,8 @@ import (
 type overflow map[timelines.Hold]timelines.Holding
 
 // leavesOpen reports whether the fold cannot tell if the timeline holds the post. people is
-// how many ids a fold keeps. If exactly so many people commented, the fold cannot tell
-// whether they are all.
+// how many ids a fold keeps. If just as many people commented as that, there may be more of
+// them.
 func (f *Fold) leavesOpen(t timelines.Timeline, people int) bool {
 	switch t.Kind {
 	case kinds.Likes:
@@ -39,8 +39,9 @@ func (f *Fold) leavesOpen(t timelines.Timeline, people int) bool {
 	return false
 }
 
-// askOverflow asks the primary store about the timelines of these entries that their
-// viewers may open and of which the folds cannot tell: one statement, or none.
+// askOverflow asks the primary store about those timelines of the entries that their
+// viewers may open, where the folds do not know the answer. It takes one statement, or
+// none.
 func (s *Store) askOverflow(ctx context.Context, all []undecided, folds map[int64]*Fold, gates access.Levels) (overflow, error) {
 	ask := map[timelines.Hold]struct{}{}
 	for _, u := range all {

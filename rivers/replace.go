@@ -167,11 +167,11 @@ func (s *Store) retireUnopened(ctx context.Context, concerned string, args pgx.S
 
 // Rebuild makes a new generation of a river that Spread returned, down to its old floor or
 // to a depth of deepest, and swaps it in; the old generation serves until then. It does
-// nothing if that was done since, for another change or by a visit. A river that was closed
-// meanwhile is retired. So is a river whose page may not be opened any more, or whose post
-// or list is gone. It reports whether pages may show another generation than the one that
-// stands, and must be told. It never joins a build that may have read the state before the
-// change.
+// nothing if that was done since, for another change or by a visit. A river that was
+// closed meanwhile is retired. So is a river whose page may not be opened any more, or
+// whose post or list is gone. It reports whether pages may show a generation that is not
+// the present one, and must be told. It never joins a build that may have read the state
+// before the change.
 func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, _ error) {
 	n := r.Name
 	const invalidated = named + ` AND ` + unawareOfTx

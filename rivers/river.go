@@ -21,8 +21,8 @@ const (
 	Created Order = "created"
 )
 
-// Name names a river: whose view of which page, in which order. At most one live river
-// exists per name.
+// Name names a river: a page, its viewer, and its order. At most one live river exists per
+// name.
 type Name struct {
 	// UserID is the viewer; 0 names the river that all anonymous visitors share.
 	UserID int64
@@ -136,8 +136,8 @@ func (it *Item) Hides(person int64) bool {
 	return hidden
 }
 
-// CommentersOverflow reports whether so many people commented that HiddenUsers may lack
-// some whose comments are folded away.
+// CommentersOverflow reports whether HiddenUsers may lack some people whose comments are
+// folded away, because many people commented.
 func (it *Item) CommentersOverflow() bool { return len(it.Fold.Comments.IDs) >= MaxPeople }
 
 // LikersFolded reports whether HiddenUsers may lack people who like comments that are

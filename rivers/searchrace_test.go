@@ -148,7 +148,7 @@ func (w *town) seen(river int64) string {
 	return must(w, seen, err)
 }
 
-// waiting returns when so many wait for a lock of the secondary store.
+// waiting returns when n sessions wait for a lock of the secondary store.
 func (w *town) waiting(n int, done <-chan error) {
 	w.t.Helper()
 	for w.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) < n {

@@ -29,8 +29,8 @@ type Watch struct {
 type Seen struct {
 	// River is the generation that stands, 0 if none does.
 	River int64
-	// Swapped: the generation on the screen is not the one that stands, or none stands. The
-	// page must visit again; nothing else here is filled.
+	// Swapped says that the generation on the screen is not the present one, or that there
+	// is none. The page must visit again; nothing else here is filled.
 	Swapped bool
 	// SignedOut: the viewer's session ended.
 	SignedOut bool

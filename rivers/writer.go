@@ -200,13 +200,13 @@ func (s *Store) readOverflows(ctx context.Context, sn *snapshot.Snapshot, target
 }
 
 // behind returns the posts that are left to do: their folds or entries that were looked up
-// stand below the posts' present versions. A job that repeats what its node did at once finds
-// none.
+// stand below the posts' present versions. A job that repeats what its node did at once
+// finds none.
 //
-// A post of the first version that has no fold needs none here, if no river was found for it.
-// Whoever shows it makes its fold, and cannot make an older one. So a post of an import costs
-// nothing more until somebody looks at it. A post that was changed needs its fold: somebody may
-// be about to store one from before the change.
+// A post of the first version that has no fold needs none here, if no river was found for
+// it. The first page that shows the post makes its fold, and cannot make an older one. So a
+// post of an import costs nothing more until somebody looks at it. A post that was changed
+// needs its fold: somebody may be about to store one from before the change.
 func (s *Store) behind(ctx context.Context, posts []int64, targets []*target, stamps map[int64]int64) ([]int64, error) {
 	versions, err := s.primary.Posts.Versions(ctx, posts)
 	if err != nil {

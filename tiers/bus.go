@@ -305,7 +305,7 @@ func (b *Bus) send(ctx context.Context) error {
 	return nil
 }
 
-// notify sends one notification. What does not fit becomes All.
+// notify sends one notification. A message that does not fit becomes All.
 func (b *Bus) notify(ctx context.Context, m Message) error {
 	doc, err := json.Marshal(payload{Node: b.node, Message: m})
 	if err == nil && len(doc) > maxPayload {

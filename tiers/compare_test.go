@@ -99,8 +99,8 @@ func (w *town) compare(n *node, o *oracle, v timelines.Viewer, name rivers.Name)
 	return fmt.Sprintf("%s: %d entries, want %d (-want +got):\n%s", what, len(got), len(want), diff)
 }
 
-// agree compares all rivers of these viewers, and the pages of so many posts (all
-// if negative), with the oracle. Rivers are read on the nodes in turn.
+// agree compares all rivers of these viewers, and the pages of that number of posts
+// (all if negative), with the oracle. Rivers are read on the nodes in turn.
 func (w *town) agree(when string, viewers []timelines.Viewer, posts int, nodes ...*node) {
 	w.t.Helper()
 	o, err := ask(w.ctx, w.db.Primary)

@@ -246,7 +246,8 @@ func (o *oracle) told(account int64, p post) (actors []int64) {
 	return actors
 }
 
-// tells: may the viewer know of anybody who did something that they are told of?
+// tells reports whether the viewer may know of anybody whose act on the post told
+// the viewer something.
 func (o *oracle) tells(viewer int64, p post) bool {
 	return slices.ContainsFunc(o.told(viewer, p), func(actor int64) bool {
 		return !o.veils(viewer, actor, p) && !o.hidPeople[pair{viewer, actor}]

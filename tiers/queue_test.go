@@ -88,10 +88,10 @@ func decodeEvent(kind string, doc []byte) (timelines.Event, error) {
 // luck is how carelessly events are worked.
 type luck struct {
 	rng *rand.Rand
-	// of each so many batches one is cut short and put back, one is done twice at
-	// once, one is done and yet put back; 0 never.
+	// One batch in cut is cut short and put back, one in twice is done twice at
+	// once, and one in again is done and yet put back; 0: never.
 	cut, twice, again int
-	// of each so many events one is left until many more have come; 0 none.
+	// One event in late is left until many more have come; 0: none.
 	late int64
 	// batch is how many events are taken at most.
 	batch int

@@ -118,8 +118,8 @@ func (v *village) judge(rt *rapid.T) {
 	}
 }
 
-// places are random destinations, at least so many; not all can be written to by
-// everybody.
+// places are random destinations, at least least of them. Not everybody can write to
+// all of them.
 func (v *village) places(rt *rapid.T, least int) []string {
 	all := append([]string{timelines.ToEyes}, v.names...)
 	for _, name := range v.names[:3] {

@@ -245,7 +245,7 @@ func (t *Tiers) Follow(ctx context.Context, touched []timelines.Touched) error {
 }
 
 // Spread begins to replace the rivers that a change of access or subscription concerns.
-// It retires the closed ones and returns the open ones, each of which must be rebuilt.
+// It retires the closed ones and returns the open ones. Each of these must be rebuilt.
 func (t *Tiers) Spread(ctx context.Context, r timelines.Replace) ([]rivers.Stale, error) {
 	clock, err := t.raiseClock(ctx)
 	if err != nil {

@@ -130,8 +130,8 @@ func (w *workload) chanceOf(who, which uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(w.seed, who<<32|which))
 }
 
-// crowd lets so many people like a post that a bump of it goes in blocks. They
-// stand in the tables as if they had come by import.
+// crowd makes a post liked by such a crowd that a bump of it goes in blocks. The
+// likes are in the tables as if an import had brought them.
 func (w *town) crowd(post int64) {
 	w.people(ghostPrefix, ghosts)
 	// As a change would: its version first, so that what was folded before is old.

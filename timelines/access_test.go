@@ -117,7 +117,8 @@ func TestExcludeAgainstSetAccess(t *testing.T) {
 		return w, ann, func() (Change, error) { return w.Feeds.Exclude(w.Context(), bob.ID, "", "ann") },
 			func() (Change, error) { return w.Feeds.SetAccess(w.Context(), bob.ID, "", Protected) }
 	}
-	// meet makes two changes of which the first waits with all done but its number.
+	// meet makes two changes. The first has done everything but draw its number, and
+	// waits.
 	meet := func(w *town, first, second func() (Change, error)) (one, two Change) {
 		clock := w.hold()
 		_, err := clock.Exec(w.Context(), `SELECT FROM access_clock FOR UPDATE`)

@@ -20,15 +20,15 @@ var barred = `
 	WHERE p.id = ANY(@posts) GROUP BY p.id`
 
 // barredTx returns those of these locked posts that their author may not change, with the name of a
-// group that forbids it. What a post says is changed, by form and by source alike, only if its author may
-// post in each group where it stands then. So somebody who is blocked, or was removed, says nothing
-// more there. They may delete the post, and take it out of the group.
+// group that forbids it. An author may change the words of a post, by form and by source alike, only
+// if they may post in each group where the post stands then. So somebody who is blocked, or was
+// removed, says nothing more there. They may delete the post, and take it out of the group.
 //
-// A message can be changed whatever its recipients allow now: somebody who wants to see no more of its
-// author bans them, which hides it, and the author is not to learn of that by an edit.
+// A message can be changed whatever its recipients allow now: somebody who wants to see no more of
+// its author bans them, which hides it, and the author is not to learn of that by an edit.
 //
-// The groups are not locked: their turn was before the posts'. A change that began before somebody was
-// blocked may still come in.
+// The groups are not locked: their turn was before the posts'. A change that began before somebody
+// was blocked may still come in.
 func barredTx(ctx context.Context, tx pgx.Tx, author int64, posts []int64) (map[int64]string, error) {
 	by := map[int64]string{}
 	rows, err := tx.Query(ctx, barred, pgx.StrictNamedArgs{"author": author, "posts": posts})

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A right to post that ends takes the right to change with it what stands there, by form and by source. Whoever wrote
-// it may delete it, and take it out.
+// When people lose the right to post somewhere, they lose the right to change their posts there, by
+// form and by source. They may still delete a post, and take it out of the place.
 func TestBarredPosts(t *testing.T) {
 	leave := func(w *town, ann, _ Account) {
 		_, err := w.Subscriptions.Unsubscribe(w.Context(), ann.ID, "club")

@@ -20,12 +20,11 @@ var heard = `EXISTS (
 	SELECT FROM posts p JOIN timelines t ON t.id = ANY(p.decisive)
 	WHERE p.id = @post AND (t.kind <> 'group' OR ` + unblocked + `) AND ` + rights.OpenTo("t", "@author::bigint") + `)`
 
-// Block keeps a person, member or not, from posting to the group and from commenting on
-// posts that they can read only through it. What they wrote there they can delete and take out, but
-// not change (see barredTx). They go on reading and liking. A post, a comment or a change that began
-// before may still come in. The errors are those
-// of Promote, except that nobody need be a member, and "admin_demote" for an
-// administrator.
+// Block keeps a person, member or not, from posting to the group and from commenting on posts that
+// they can read only through it. They can delete their posts and comments there and take them out,
+// but not change them (see barredTx). They go on reading and liking. A post, a comment or a change
+// that began before may still come in. The errors are those of Promote, except that nobody need be
+// a member, and "admin_demote" for an administrator.
 func (s Groups) Block(ctx context.Context, actor int64, group, name string) (Change, error) {
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
 		switch {

@@ -49,15 +49,15 @@ const ToEyes = "~eyes"
 // subfeedForm is a sub-feed as a destination.
 var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 
-// Create publishes a post. Groups and people decide themselves who may write to them;
-// see Writers, Block and Ban.
+// Create publishes a post. Groups and people decide themselves who may write to them; see
+// Writers, Block and Ban.
 //
 // An unknown Language is an InvalidError "language_unknown". An unknown destination is an
 // InvalidError "to_unknown", and one that the author may not write to is "to_forbidden",
 // each with its name as Value. ToEyes together with other destinations is "to_eyes". For a
 // Key that the author sent before, Posts.Create returns the post made then, Repeated; with
-// other content it is an InvalidError "key_used". Of files there are "files_many", "file_unknown"
-// and "alt_long".
+// other content it is an InvalidError "key_used". The errors of files are "files_many",
+// "file_unknown" and "alt_long".
 func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 	attach := &attached{n.Files, s.opts.PostFiles}
 	body, err := cleanBodyBeside(n.Files, n.Body, MaxPostRunes)

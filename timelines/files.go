@@ -25,11 +25,11 @@ type Prepare struct {
 
 func (Prepare) event() {}
 
-// Add records an upload whose blob is stored, and returns its code. What begins like a picture
-// is made one by a job, which Add announces. With New.Account it becomes that account's picture
-// as soon as it is made; the owner must be the account, or administer the group: else
-// ErrForbidden. An InvalidError "files_loose" says that too many files of the owner are not
-// attached.
+// Add records an upload whose blob is stored, and returns its code. If the upload begins like
+// a picture, a job, which Add announces, makes a picture of it. With New.Account it becomes
+// that account's picture as soon as it is made; the owner must be the account, or administer
+// the group: else ErrForbidden. An InvalidError "files_loose" says that too many files of the
+// owner are not attached.
 func (s Files) Add(ctx context.Context, n files.New) (code string, err error) {
 	return inTx(ctx, s.core, func(tx pgx.Tx) (string, error) {
 		if n.Account != 0 {
@@ -117,9 +117,10 @@ func (s Files) Pending(ctx context.Context, id int64) (files.Pending, error) {
 	return files.FindPending(ctx, s.pool, id)
 }
 
-// Finish records what a job made of an upload. If the file is attached, its post changes; if it
-// is an account's picture, the account does. done is false if the file has been attached since
-// it was found: then it must be found again. Of a file that is gone nothing is recorded.
+// Finish records what a job made of an upload. If the file is attached, its post changes; if
+// it is an account's picture, the account does. done is false if the file has been attached
+// since it was found: then it must be found again. If the file is gone, Finish records
+// nothing.
 func (s Files) Finish(ctx context.Context, p files.Pending, m files.Made) (c Change, done bool, err error) {
 	c, err = s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		if p.PostID != 0 {

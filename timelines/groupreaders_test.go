@@ -178,7 +178,7 @@ func TestExcludeAgainstJoining(t *testing.T) {
 			}
 			return w, bob, ann
 		}
-		// meet runs two changes of which the first waits with all done but its number;
+		// meet runs two changes. The first has done everything but draw its number, and waits;
 		// asking draws none, so it cannot be made to wait.
 		meet := func(t *testing.T, first, second func(w *town, bob, ann Account) error) (w *town, one, two error) {
 			w, bob, ann := start(t)

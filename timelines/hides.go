@@ -182,9 +182,9 @@ type HiddenPost struct {
 	HiddenAt  time.Time
 }
 
-// Posts returns at most limit of the posts the actor hides and may still read, the
-// last hidden first. They are those hidden before the given one, of which only the code
-// and HiddenAt are used; the zero HiddenPost stands for the beginning.
+// Posts returns at most limit of the posts the actor hides and may still read, the last
+// hidden first. They were hidden before the given one. Posts uses only its code and its
+// HiddenAt; the zero HiddenPost stands for the beginning.
 func (s Hides) Posts(ctx context.Context, actor int64, before HiddenPost, limit int) ([]HiddenPost, error) {
 	return s.listPosts(ctx, hiddenPosts, actor, before, limit)
 }

@@ -208,7 +208,7 @@ func (b *batch) readTimelines(ctx context.Context, byID map[int64]*importAccount
 		if kind == kinds.Feed || kind == kinds.Group {
 			byID[their].level = level
 		}
-		byID[their].timelines[spec.Kind] = id // the table's own text, of which there is one
+		byID[their].timelines[spec.Kind] = id // the table's own text, not one for each account
 		return nil
 	})
 	if err != nil {

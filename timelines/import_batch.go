@@ -405,8 +405,8 @@ func (b *batch) remember(ctx context.Context, kind string, ids []int64, keys, ti
 	})
 }
 
-// copyRows inserts n rows of a table, none of which may be there: it takes half the time of an
-// INSERT. fill fills a row.
+// copyRows inserts n new rows into a table, in half the time of an INSERT. It fails if one is
+// there already. fill fills a row.
 func (b *batch) copyRows(ctx context.Context, table string, columns []string, n int, fill func(i int, row []any)) error {
 	row := make([]any, len(columns))
 	_, err := b.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(n, func(i int) ([]any, error) {

@@ -18,9 +18,9 @@ func (b *batch) enterAggregate(p *importPost, kind string, at int64) {
 	}
 }
 
-// enterRanked notes which posts of the batch belong to best-of and most-faved. They enter at
-// the time at which enough people had liked, commented on or saved them (see
-// updateAggregatesTx). Of a new post the batch has all that there is.
+// enterRanked notes which posts of the batch belong to best-of and most-faved. They enter at the
+// time at which enough people had liked, commented on or saved them (see updateAggregatesTx). The
+// batch has all likes and comments of a new post.
 func (b *batch) enterRanked(ctx context.Context) error {
 	for _, p := range b.posts {
 		if p.new && b.isLevelled(p) {

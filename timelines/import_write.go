@@ -338,7 +338,7 @@ func (b *batch) writeEntries(ctx context.Context) error {
 		pgx.StrictNamedArgs{"posts": moved}))
 }
 
-// enterNewPosts writes the entries of new posts, none of which can be there.
+// enterNewPosts writes the entries of new posts, which cannot have any yet.
 func (b *batch) enterNewPosts(ctx context.Context) error {
 	type place struct {
 		timeline, at int64

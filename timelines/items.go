@@ -60,8 +60,8 @@ type ItemPlace struct {
 type ItemPost struct {
 	ID   int64 // 0 for a new one
 	Body string
-	// Markup says that the body has markup; else it is plain. What it names and its tags count in
-	// both: in a text of others they are escaped (markup.Escape).
+	// Markup says that the body has markup; else it is plain. Its mentions and tags count in both: in
+	// a text of others they are escaped (markup.Escape).
 	Markup bool
 	// To is the group of ItemPlace.Also that a new post goes to instead; empty: none, or one that
 	// is Refused.
@@ -79,8 +79,8 @@ type ItemPost struct {
 
 // ItemsTx writes posts of one source in a transaction of its caller's. It is for one goroutine.
 //
-// Who is named in a text is not told: the text comes from elsewhere. Pages that a text links to
-// are not read either; thousands of items would ask one site thousands of times.
+// People who are named in a text get no notification: the text comes from elsewhere. Pages that a
+// text links to are not read either; thousands of items would ask one site thousands of times.
 type ItemsTx struct {
 	core  *core
 	tx    pgx.Tx
@@ -260,8 +260,9 @@ func languageOfItem(p ItemPost) string {
 }
 
 // lockPosts locks those of these posts that the author has not deleted here, in the order of their
-// ids, and with untouched not edited here either. What is found out about them in later statements stays
-// so. They keep their versions: raise gives another one to those that change.
+// ids, and with untouched only those that are not edited here either. So facts that later statements
+// find out about them stay true. The posts keep their versions: raise gives another one to those
+// that change.
 func (x *ItemsTx) lockPosts(ctx context.Context, ids []int64, untouched bool) ([]int64, error) {
 	const query = `
 		SELECT id FROM posts WHERE id = ANY(@ids) AND author_id = @author AND deleted_at IS NULL

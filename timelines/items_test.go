@@ -196,8 +196,8 @@ func TestItemsTakeTheirPlaces(t *testing.T) {
 	w.same("fresh", value[int64](w, `SELECT fresh_at FROM posts WHERE id = $1`, ids[1]), Micros(old))
 }
 
-// What was edited or deleted here stays as it is, whatever the source says, and nobody's posts
-// but the author's can be reached.
+// Posts that were edited or deleted here stay as they are, whatever the source says. A source
+// reaches only its author's posts.
 func TestItemsRespectWhatWasDoneHere(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.user("ann"), w.user("bob")
@@ -311,8 +311,8 @@ func (c *counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQ
 
 func (c *counter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// Some items of a batch go to groups instead, whose levels decide who reads them. What may not be
-// written to is refused, and nothing else.
+// Some items of a batch go to groups instead, whose levels decide who reads them. Only items for
+// places that may not be written to are refused.
 func TestItemsGoToSeveralPlaces(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.user("ann"), w.user("bob")

@@ -32,7 +32,8 @@ import (
 const (
 	// latestPosts is how many posts of an author, or of a group, are read for a guess.
 	latestPosts = 100
-	// leastSure: of ten posts whose language is sure, so many must be in a guessed language.
+	// leastSure: of ten posts whose language is sure, at least this many must be in a
+	// guessed language.
 	leastSure = 1
 )
 
@@ -112,8 +113,8 @@ const usualLanguages = `
 // forMany is true for a post p that not only the readers of private timelines may read.
 const forMany = `(p.is_public OR EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.access < 2))`
 
-// guessBlock is how many posts get their language in one transaction. What their authors write in
-// is read once for all posts of an author in it.
+// guessBlock is how many posts get their language in one transaction. The languages of an
+// author are read once for all the author's posts in it.
 const guessBlock = 2000
 
 // GuessLanguages gives some posts that the import met, and that have no language, the one
@@ -151,8 +152,8 @@ func (im *Import) GuessLanguages(ctx context.Context) (more bool, err error) {
 	return len(im.unsure) > 0, nil
 }
 
-// guessManyTx guesses languages of posts, each of which can be in the languages beside it.
-// Posts that stand in aggregates of all languages enter those of the guessed ones.
+// guessManyTx guesses languages of posts. Beside each post stand the languages that it can
+// be in. Posts that are in aggregates of all languages enter those of the guessed ones.
 func (s *core) guessManyTx(ctx context.Context, tx pgx.Tx, posts []int64, fits []string) error {
 	const where = `
 		SELECT coalesce(array_agg(DISTINCT p.author_id), '{}'), coalesce(array_agg(DISTINCT d.id) FILTER (WHERE d.id IS NOT NULL), '{}')

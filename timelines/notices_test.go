@@ -78,8 +78,8 @@ func TestPeopleAreTold(t *testing.T) {
 	w.sound()
 }
 
-// A message tells those it is sent to, and so does each comment on it. Who is left out of it is
-// told no more, and who is added is told.
+// A message tells its recipients, and so does each comment on it. People who are taken out of it
+// hear no more, and people who are added hear of it.
 func TestMessagesTell(t *testing.T) {
 	w := newTown(t)
 	bob, ann, cid := w.user("bob"), w.user("ann"), w.user("cid")

@@ -26,8 +26,8 @@ func (s Posts) Versions(ctx context.Context, posts []int64) (map[int64]int64, er
 	return byKey[int64, int64](ctx, s.core, "versions of posts", `SELECT id, version FROM posts WHERE id = ANY(@keys)`, posts)
 }
 
-// byKey runs a query of which @keys are the keys, and collects its two columns, a key and
-// a value.
+// byKey runs a query whose keys are @keys, and collects its two columns, a key and a
+// value.
 func byKey[K comparable, V any](ctx context.Context, s *core, what, query string, keys []K) (map[K]V, error) {
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"keys": keys})
 	if err != nil {

@@ -218,7 +218,8 @@ func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost
 				CASE WHEN stays THEN lang_chosen ELSE @chosen END AS chosen,
 				CASE WHEN stays THEN lang_guessed ELSE @guessed END AS guessed
 			FROM (
-				-- A choice that is kept; and the same text, of which nothing new is guessed.
+				-- The language stays if somebody chose to keep it, or if the text is the same:
+				-- then nothing new is guessed.
 				SELECT *, CASE WHEN lang_chosen THEN @keep ELSE NOT @chosen AND body = @body END AS stays
 				FROM posts WHERE id = @post) was) n
 		WHERE p.id = @post AND (p.body, p.lang, p.lang_chosen) <> (@body, n.lang, n.chosen)

@@ -59,8 +59,8 @@ func TestScanDownIsBounded(t *testing.T) {
 	}
 }
 
-// A scan of many timelines, one of which has as many rows as all others together,
-// finds page by page what it finds in one round: each post once, in order.
+// A scan of many timelines finds page by page what it finds in one round: each post once,
+// in order. One timeline has as many rows as all others together.
 func TestScanOfManyTimelines(t *testing.T) {
 	w := newTown(t)
 	likes, viewer := w.strandedAmong(40, 2000, 60, 3)

@@ -216,7 +216,7 @@ func TestSearchTakesAnyText(t *testing.T) {
 		}
 		texts = append(texts, words('а', 32, 3, end), words('а', 32, 20, end))
 	}
-	// These characters stand for much longer texts, of which only the beginning is read.
+	// These characters stand for much longer texts. Only the beginnings of those are read.
 	long := []string{numbers("\u0344%d "), numbers("\ufdfa%d"), numbers("\ufdfa-%d"), squares("#%s "), squares("%s "), squares("%s-"), squares("%s")}
 	seed, times := testdb.Chance(t)
 	for i, text := range slices.Concat(texts, long) {

@@ -64,7 +64,7 @@ type (
 	Files struct{ *core }
 	// Links are what posts link to.
 	Links struct{ *core }
-	// Pushes are browsers that are told what is new.
+	// Pushes are the browsers that get a push when something is new.
 	Pushes struct{ *core }
 	// Imports bring in what was written elsewhere.
 	Imports struct{ *core }

@@ -9,9 +9,9 @@ import (
 	"riverrun/timelines/snapshot"
 )
 
-// stranded fills a user's likes with posts of private feeds, of which the viewer
-// reads one in every so many; between them stand a few that everybody reads. The
-// posts are as many as rows, the feeds as many as feeds.
+// stranded fills a user's likes with posts of private feeds. The viewer reads one in
+// every of them; between them stand a few that everybody reads. The posts are as many as
+// rows, the feeds as many as feeds.
 func (w *town) stranded(rows, feeds, every int) (likes int64, viewer Account) {
 	w.Helper()
 	all, viewer := w.strandedAmong(1, rows, feeds, every)
@@ -51,9 +51,9 @@ func (w *town) scan(q snapshot.Scan) (found snapshot.Scanned) {
 	return found
 }
 
-// A page of one person's likes: 100,000 rows of 20,000 feeds, of which a stranger, a
-// reader of a few feeds and somebody who reads all of them may read nothing, 200 and all;
-// and what it would cost without a bound.
+// One person's likes have 100,000 rows of 20,000 feeds. A stranger may read none of them,
+// a reader of a few feeds 200, and somebody who reads all feeds all of them. The
+// benchmark also shows what the page would cost without a bound.
 func BenchmarkFewReadable(b *testing.B) {
 	w := newTown(b)
 	likes, viewer := w.stranded(large(100_000), large(20_000), large(500))

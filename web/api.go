@@ -21,15 +21,15 @@ import (
 	"riverrun/web/view"
 )
 
-// The API by which programs push items to sources (source: 003, F14, F22, F24). A request is known
-// by the source's own token: neither cookies nor sessions count, so there is nothing that another
-// site could have a browser do. /help/feeds describes it for those who write such programs.
+// The API by which programs push items to sources (source: 003, F14, F22, F24). A request proves
+// itself by the source's own token. Neither cookies nor sessions count, so another site cannot make a
+// browser do anything. /help/feeds describes the API for people who write such programs.
 
 const (
 	// maxBatchBytes bounds the body of a batch, and maxCallBytes that of any other request.
 	maxBatchBytes = 4 << 20
 	maxCallBytes  = 4 << 10
-	// A batch waits so long for its source, which another batch or a load may be working, and is
+	// A batch waits for at most sourceWait if another batch or a load is working its source. It is
 	// applied within batchTime.
 	sourceWait = 5 * time.Second
 	sourceLook = 50 * time.Millisecond
@@ -37,13 +37,13 @@ const (
 	// resultsTime bounds the answer with the results of a load.
 	resultsTime = 10 * time.Minute
 	// pushConnections is how many batches a node applies at a time, maxPushing how many it holds in
-	// memory, and maxPushingOne how many of one source.
+	// memory, and maxPushingOne how many of these may be of one source.
 	pushConnections = 4
 	maxPushing      = 16
 	maxPushingOne   = 4
 )
 
-// pushAPI are the addresses of the API.
+// pushAPI serves the addresses of the API.
 type pushAPI struct{ *Server }
 
 func (s pushAPI) routes(mux *http.ServeMux) {
@@ -54,8 +54,8 @@ func (s pushAPI) routes(mux *http.ServeMux) {
 	mux.Handle("GET /api/sources/{code}/loads/{no}/results", s.program(s.results))
 }
 
-// openPushing returns connections for batches alone: each holds its source's lock on one, which must
-// not be one that pages wait for.
+// openPushing opens connections that only batches use. A batch holds its source's lock on a
+// connection, and pages must not wait for that connection.
 func openPushing(pool *pgxpool.Pool) (*pgxpool.Pool, error) {
 	own := pool.Config()
 	for name, value := range timelines.SoonGone {
@@ -69,7 +69,7 @@ func openPushing(pool *pgxpool.Pool) (*pgxpool.Pool, error) {
 	return opened, nil
 }
 
-// call is a request whose token was right.
+// call is a request with a valid token.
 type call struct {
 	*http.Request
 	source sources.Source
@@ -77,13 +77,13 @@ type call struct {
 	load int64
 }
 
-// refusal is an error as programs meet it: a status, and a code that has a text in the view.
+// refusal is an error as programs see it: a status, and a code that has a text in the view.
 type refusal struct {
 	status int
 	code   string
 	// most is the bound that was passed, if there is one.
 	most int
-	// missing are numbers of batches, as JSON.
+	// missing are the numbers of missing batches, as JSON.
 	missing json.RawMessage
 }
 
@@ -209,7 +209,8 @@ func (s pushAPI) items(w http.ResponseWriter, c *call) error {
 	})
 }
 
-// withItems reads a body with items, within the limits of the source and of this node, and has it applied.
+// withItems reads a body with items, within the limits of the source and of this node, and calls
+// apply with it.
 func (s pushAPI) withItems(w http.ResponseWriter, c *call, apply func(ctx context.Context, body []byte) error) error {
 	key := accountKey(c.source.ID)
 	defer s.limits.pushing.add(key, -1)
@@ -246,7 +247,7 @@ func (s pushAPI) apply(ctx context.Context, c *call, push func(context.Context, 
 	return results, err
 }
 
-// takeSource takes the lock of a source, and waits a while for whoever has it.
+// takeSource takes the lock of a source. If somebody else has it, takeSource waits a while.
 func (s pushAPI) takeSource(ctx context.Context, source int64) (*sources.Work, error) {
 	waiting, cancel := context.WithTimeout(ctx, sourceWait)
 	defer cancel()
@@ -269,7 +270,7 @@ func (s pushAPI) takeSource(ctx context.Context, source int64) (*sources.Work, e
 	}
 }
 
-// finish ends a load of so many batches.
+// finish ends a load after all its batches, whose number the body states.
 func (s pushAPI) finish(w http.ResponseWriter, c *call) error {
 	body, err := c.read(w, maxCallBytes)
 	if err != nil {
@@ -297,8 +298,8 @@ func (s pushAPI) finish(w http.ResponseWriter, c *call) error {
 	return nil
 }
 
-// results answers with one line for each item, and a last one that says how the load stands. An
-// answer without that line broke off.
+// results answers with one line for each item, and a last line with the state of the load. If an
+// answer lacks the last line, it broke off.
 func (s pushAPI) results(w http.ResponseWriter, c *call) error {
 	after := int64(0)
 	if given := c.URL.Query().Get("after"); given != "" {
@@ -348,7 +349,7 @@ func (s pushAPI) results(w http.ResponseWriter, c *call) error {
 type loadState struct {
 	Load  int64         `json:"load"`
 	State sources.State `json:"state"`
-	// Ended says that nothing of the load changes any more by itself.
+	// Ended says that the load does not change any more by itself.
 	Ended    bool  `json:"ended"`
 	Items    int64 `json:"items"`
 	Added    int64 `json:"added"`
@@ -397,7 +398,7 @@ func (c *call) read(w http.ResponseWriter, most int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// drop reads a body that says nothing.
+// drop reads a body that means nothing, and throws it away.
 func (c *call) drop(w http.ResponseWriter) error {
 	_, err := c.read(w, maxCallBytes)
 	return err
@@ -430,7 +431,7 @@ func (s pushAPI) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}{is.code, view.CallText(l, is.code), is.most, is.missing, requestCode(ctx)})
 }
 
-// refusalOf is what an error is to a program.
+// refusalOf returns the refusal that a program gets for an error.
 func refusalOf(err error) *refusal {
 	if is, ok := errors.AsType[*refusal](err); ok {
 		return is

@@ -72,7 +72,7 @@ func (p *pusher) call(method, path, body string, header ...string) (int, string,
 	return a.StatusCode, string(answer), a.Header
 }
 
-// wants sends a request that must have that status, and returns the body.
+// wants sends a request that must get this status, and returns the body.
 func (p *pusher) wants(status int, method, path, body string, header ...string) string {
 	p.t.Helper()
 	got, answer, _ := p.call(method, path, body, header...)
@@ -82,7 +82,7 @@ func (p *pusher) wants(status int, method, path, body string, header ...string) 
 	return answer
 }
 
-// refused sends a request that must be refused with that status and that code.
+// refused sends a request that must be refused with this status and this code.
 func (p *pusher) refused(status int, code, method, path, body string, header ...string) string {
 	p.t.Helper()
 	answer := p.wants(status, method, path, body, header...)
@@ -114,7 +114,8 @@ func (p *pusher) await(load string) []string {
 	return lines
 }
 
-// A program pushes one item, or a few, in one call. What is there stays, however the source takes absence.
+// A program pushes one item, or a few, in one call. Items that are there stay, whatever the source's
+// mode.
 func TestPushOfSingleItems(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewLively(t)
@@ -149,7 +150,7 @@ func TestPushOfSingleItems(t *testing.T) {
 	if changed := push(`{"id": "a", "title": "First, corrected"}`); changed[0].Result != "changed" || changed[0].Post != first[0].Post {
 		t.Errorf("changed: got %+v", changed)
 	}
-	// Both are news, whatever was there before, and stay.
+	// Both items are news, whatever was there before, and stay.
 	ann.Post("written here")
 	push(`{"id": "d", "title": "Fourth"}`)
 	if at := ann.Visitor().Get("/ann").Has("First, corrected", "Third").Body; strings.Index(at, "Fourth") > strings.Index(at, "written here") {
@@ -175,7 +176,7 @@ func TestPushOfSingleItems(t *testing.T) {
 }
 
 // F14, F22, F24, F25: a program pushes a list in batches, in any order and more than once, and reads
-// what became of each item.
+// what happened to each item.
 func TestPushAPI(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewLively(t)
@@ -191,7 +192,7 @@ func TestPushAPI(t *testing.T) {
 	if !strings.Contains(missing, `"missing":[1,3]`) {
 		t.Errorf("got %s, want the numbers that are missing", missing)
 	}
-	// Sent by hand, on several lines, with a date and a number.
+	// The body was written by hand: on several lines, with a date and a number.
 	const first = "{\"no\": 1, \"items\": [\n{\"id\": \"a\", \"title\": \"First\",\n\"date\": \"never\"},\n {\"id\": \"b\", \"text\": \"Second\"}]}"
 	was := p.wants(http.StatusOK, "POST", load+"/batches", first)
 	if again := p.wants(http.StatusOK, "POST", load+"/batches", first); again != was {
@@ -227,7 +228,7 @@ func TestPushAPI(t *testing.T) {
 		t.Errorf("sent again after the end: got %s, want %s", again, was)
 	}
 
-	// What is absent from the next full list goes, and what has another text is changed.
+	// Items that are absent from the next full list go, and items with another text are changed.
 	load = p.begin()
 	p.wants(http.StatusOK, "POST", load+"/batches", `{"no": 1, "items": [{"id": "a", "title": "First, corrected"}, {"id": "b", "text": "Second"}]}`)
 	p.wants(http.StatusAccepted, "POST", load+"/finish", `{"batches": 1}`)
@@ -238,7 +239,7 @@ func TestPushAPI(t *testing.T) {
 	ann.Visitor().Get("/ann").Has("First, corrected").Lacks("Third")
 }
 
-// TestPushAPIRefuses: what is refused says why, with a code, and does nothing.
+// TestPushAPIRefuses checks that a refused request says why, with a code, and does nothing.
 func TestPushAPIRefuses(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
@@ -294,7 +295,8 @@ func TestPushAPIRefuses(t *testing.T) {
 	p.refused(http.StatusRequestEntityTooLarge, "body_large", "POST", load+"/finish", strings.Repeat(" ", 5<<10)+`{"batches": 1}`)
 	p.refused(http.StatusRequestEntityTooLarge, "body_large", "POST", "", strings.Repeat("x", 5<<10))
 
-	// Nothing of all this was done, and a page of another site may be as well a program: no cookie counts.
+	// None of the requests above changed anything. A page of another site may act as a program too: no
+	// cookie counts.
 	if got := p.wants(http.StatusOK, "POST", load+"/batches", batch, "Origin", "https://elsewhere.example", "Sec-Fetch-Site", "cross-site"); !strings.Contains(got, `"added"`) {
 		t.Errorf("the first batch: got %s", got)
 	}
@@ -304,7 +306,7 @@ func TestPushAPIRefuses(t *testing.T) {
 	if got := p.refused(http.StatusConflict, "source_paused", "POST", "", "", "Accept-Language", "ru"); !strings.Contains(got, "на паузе") {
 		t.Errorf("in Russian: got %s", got)
 	}
-	p.refused(http.StatusConflict, "source_paused", "POST", load+"/batches", `{"no": 2, "items": []}`) // also of a load that has begun
+	p.refused(http.StatusConflict, "source_paused", "POST", load+"/batches", `{"no": 2, "items": []}`) // also for a load that has begun
 	file := newPusher(s, ann, sources.New{Title: "By hand", Way: sources.File})
 	file.refused(http.StatusConflict, "source_other", "POST", "", "")
 
@@ -319,7 +321,8 @@ func TestPushAPIRefuses(t *testing.T) {
 	other.refused(http.StatusUnauthorized, "token_wrong", "POST", "", "")
 }
 
-// A batch waits for one that is being applied, and says when to try again if that takes long.
+// A batch waits while another is being applied. If that takes long, the answer says when to try
+// again.
 func TestPushesWait(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
@@ -360,8 +363,8 @@ func TestPushesWait(t *testing.T) {
 	}
 }
 
-// BenchmarkPushToPage measures from the sending of a batch to its last item on a page open to a
-// follower of the author, in batches of one item and of a hundred.
+// BenchmarkPushToPage measures the time from the sending of a batch until its last item is on an open
+// page of a follower of the author, in batches of one item and of a hundred.
 func BenchmarkPushToPage(b *testing.B) {
 	for _, items := range []int{1, 100} {
 		b.Run(fmt.Sprint(items), func(b *testing.B) {
@@ -393,7 +396,7 @@ func BenchmarkPushToPage(b *testing.B) {
 	}
 }
 
-// A program that asks too often is told to wait, and no other source waits for it.
+// A program that asks too often must wait, and no other source waits for it.
 func TestPushesAreLimited(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
@@ -415,15 +418,15 @@ func TestPushesAreLimited(t *testing.T) {
 	other.refused(http.StatusNotFound, "load_unknown", "GET", "/1/results", "")
 }
 
-// What is pushed is on open pages within a second at the 95th percentile, and what is taken back is
-// off them.
+// A pushed item is on open pages within a second at the 95th percentile, and an item that is taken
+// back is gone from them.
 func TestPushReachesOpenPages(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewLively(t)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	bob.Subscribe("ann")
 	p := newPusher(s, ann, sources.New{Title: "Harbour"})
-	// A first load is of what is old.
+	// The items of a first load are old, so it is done first.
 	load := p.begin()
 	p.wants(http.StatusOK, "POST", load+"/batches", `{"no": 1, "items": []}`)
 	p.wants(http.StatusAccepted, "POST", load+"/finish", `{"batches": 1}`)
@@ -458,7 +461,7 @@ func TestPushReachesOpenPages(t *testing.T) {
 	}
 	p.wants(http.StatusAccepted, "POST", load+"/finish", fmt.Sprintf(`{"batches": %d}`, times+1))
 	p.await(load)
-	// A twentieth is absent from the next list: it goes.
+	// A twentieth of the items is absent from the next list, and goes.
 	load = p.begin()
 	var all bytes.Buffer
 	for i := 2; i < times; i++ {

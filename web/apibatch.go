@@ -14,9 +14,9 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// readBatch reads {"no":1,"items":[…]}, whose items are as lines of NDJSON (package formats). It is
-// read item by item, so that a body of millions of tiny values costs no more than its bytes. now is
-// what dates are compared with: a batch that is sent again gives the same lines.
+// readBatch reads {"no":1,"items":[…]}, whose items are like lines of NDJSON (package formats). It
+// reads item by item, so that a body of millions of tiny values costs no more than its bytes. now is
+// the time that dates are compared with: a batch that is sent again gives the same lines.
 func readBatch(body []byte, now time.Time) (sources.Batch, error) {
 	b := sources.Batch{Asked: sha256.Sum256(body)}
 	lines, items, err := batchLines(body, &b.No)
@@ -26,7 +26,7 @@ func readBatch(body []byte, now time.Time) (sources.Batch, error) {
 	return b, addLines(&b, lines, now)
 }
 
-// readItems reads one item, or several one after the other, as NDJSON has them.
+// readItems reads one item, or several one after the other, as in NDJSON.
 func readItems(body []byte, now time.Time) (sources.Batch, error) {
 	b := sources.Batch{Asked: sha256.Sum256(body)}
 	var lines bytes.Buffer
@@ -125,7 +125,7 @@ func batchLines(body []byte, no *int64) (*bytes.Buffer, int, error) {
 	return &lines, items, nil
 }
 
-// delimited reads a sign of JSON, and reports whether it was that one.
+// delimited reads a sign of JSON, and reports whether it was this one.
 func delimited(in *json.Decoder, sign json.Delim) bool {
 	t, err := in.Token()
 	return err == nil && t == sign

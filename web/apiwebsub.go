@@ -12,7 +12,8 @@ import (
 	"riverrun/timelines"
 )
 
-// hubCalls are what hubs call (WebSub). Only the hub that was asked knows the secret in the address.
+// hubCalls serves the calls of hubs (WebSub). Only the hub that was asked knows the secret in the
+// address.
 type hubCalls struct{ *Server }
 
 func (s hubCalls) routes(mux *http.ServeMux) {
@@ -20,10 +21,10 @@ func (s hubCalls) routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /api/websub/{code}/{secret}", s.answer(s.tell))
 }
 
-// hubSecret is the form of the secrets.
+// hubSecret matches secrets.
 var hubSecret = regexp.MustCompile(`^[A-Za-z0-9_-]{32}$`)
 
-// maxChallenge bounds what a hub has repeated to it, in bytes.
+// maxChallenge is the length of the longest challenge of a hub, in bytes. The answer repeats it.
 const maxChallenge = 4 << 10
 
 // answer answers with the status and the text that h returns.
@@ -47,11 +48,11 @@ func (s hubCalls) answer(h func(r *http.Request, code string) (status int, text 
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, text) // the hub is gone
+		_, _ = io.WriteString(w, text) // the hub may be gone
 	}
 }
 
-// confirm answers a hub that asks whether the site wants to hear of a feed.
+// confirm answers a hub that asks whether the site wants to hear about a feed.
 func (s hubCalls) confirm(r *http.Request, code string) (int, string, error) {
 	q := r.URL.Query()
 	known, err, text := false, error(nil), ""
@@ -71,12 +72,13 @@ func (s hubCalls) confirm(r *http.Request, code string) (int, string, error) {
 		known, err = s.sources.HubDenies(r.Context(), code, r.PathValue("secret"))
 	}
 	if err != nil || !known {
-		return http.StatusNotFound, "", err // whoever wants the site to hear no more is not the site
+		return http.StatusNotFound, "", err // the site never asks a hub to end a subscription
 	}
 	return http.StatusOK, text, nil
 }
 
-// tell has a source fetched of which its hub tells. What the hub sends is not looked at.
+// tell has a source fetched because its hub says that something is new. It ignores the body that the
+// hub sends.
 func (s hubCalls) tell(r *http.Request, code string) (int, string, error) {
 	known, err := s.sources.HubTells(r.Context(), code, r.PathValue("secret"))
 	if err != nil || !known {

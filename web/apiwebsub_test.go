@@ -14,11 +14,11 @@ import (
 	"riverrun/web/webtest"
 )
 
-// hubbed is a site with a feed that names a hub, and the hub.
+// hubbed is a site with a feed that names a hub, and that hub.
 type hubbed struct {
 	*httptest.Server
 	items, hubless atomic.Int64
-	// asked receives what the hub is asked.
+	// asked receives the requests to the hub.
 	asked chan url.Values
 }
 
@@ -49,8 +49,8 @@ func newHubbed(t *testing.T) *hubbed {
 	return h
 }
 
-// A hub that a feed names is asked, is answered if it was, and has the feed fetched when it tells that
-// something is new. What it sends is not believed.
+// A feed names a hub, so the hub is asked. The site confirms what it has asked for, and fetches the
+// feed when the hub says that something is new. It does not believe the content that the hub sends.
 func TestWebSub(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewLively(t)
@@ -61,7 +61,7 @@ func TestWebSub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The hub is asked.
+	// The site asks the hub.
 	asked := <-h.asked
 	callback := asked.Get("hub.callback")
 	if asked.Get("hub.mode") != "subscribe" || asked.Get("hub.topic") != h.URL+"/self.xml" || asked.Get("hub.lease_seconds") != "864000" ||
@@ -97,7 +97,7 @@ func TestWebSub(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// It gets back what it says, if it was asked that.
+	// The hub gets its challenge back if it names what the site asked for.
 	topic := h.URL + "/self.xml"
 	if got := call("GET", confirm("subscribe", topic, "<b>abc</b>"), "", 200); got != "<b>abc</b>" {
 		t.Errorf("the challenge: got %q", got)
@@ -120,7 +120,8 @@ func TestWebSub(t *testing.T) {
 		t.Errorf("it lasts %s minutes and is renewed in %s (%v), want 120 and 96", until, next, err)
 	}
 
-	// It tells, and what is new is fetched, long before its time. What it sends says nothing.
+	// The hub says that something is new, and the feed is fetched long before its time. The content of
+	// the call does not matter.
 	webtest.Await(t, "the first load to end", func() bool {
 		l, err := store.Load(t.Context(), source.ID, 1)
 		return err == nil && l.State == sources.Done
@@ -135,7 +136,8 @@ func TestWebSub(t *testing.T) {
 		t.Error("what a hub sent was shown")
 	}
 
-	// It is asked again before its time is over, as before, and not to hear any more ends it.
+	// The hub is asked again before its time is over, with the same address. It refuses, and the
+	// source is paused.
 	exec(`UPDATE source_hubs SET next_at = now()`)
 	if again := <-h.asked; again.Get("hub.callback") != callback {
 		t.Errorf("renewed with %q, want %q", again.Get("hub.callback"), callback)
@@ -144,10 +146,10 @@ func TestWebSub(t *testing.T) {
 	if _, err := store.Pause(t.Context(), ann.Account.ID, source.Code); err != nil {
 		t.Fatal(err)
 	}
-	call("POST", callback, "", 202) // it waits, and so may the hub
+	call("POST", callback, "", 202) // nothing is fetched while the source is paused
 	call("GET", confirm("subscribe", topic, "abc"), "", 404)
 
-	// A feed that names none any more hears of none.
+	// If the feed names no hub any more, the calls of the hub are refused.
 	h.hubless.Store(1)
 	exec(`UPDATE fetch_hosts SET next_at = now()`)
 	if _, err := store.Resume(t.Context(), ann.Account.ID, source.Code); err != nil {

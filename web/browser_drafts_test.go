@@ -40,7 +40,8 @@ func TestDraftsOnTwoDevices(t *testing.T) {
 	value(phone, "half a thought")
 	phone.Await("the group chosen", `document.querySelector('#compose [value=chess-club]').checked`)
 
-	// Both go on. What is not kept yet on one of them is not replaced by what the other keeps.
+	// Both go on. Words that one device has not stored yet are not replaced by those that the other
+	// stores.
 	phone.Do(chromedp.SendKeys(chromedp.CSS(text), ", whole"))
 	webtest.Await(t, "the draft of the phone", func() bool { return draftAt(ann.Visitor(), "/").Body == "half a thought, whole" })
 	webtest.Eval[bool](desk, `(document.querySelector('#compose textarea').focus(), true)`)

@@ -291,8 +291,8 @@ func TestLettersNeedAChosenPost(t *testing.T) {
 	b.Await("the box", `document.activeElement.matches('.box textarea')`)
 }
 
-// What a letter changed is said, with a button that takes it back, also when the post has left
-// the page.
+// The page says what a letter has changed, with a button that takes it back, even when the
+// post has left the page.
 func TestLettersAreUndone(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)

@@ -35,12 +35,12 @@ var compressedTypes = []string{
 // and tiny ones. The layers within need not know of it, except for entity tags: these must
 // be weak, because they name the content and not the bytes that carry it.
 //
-// A page holds private content beside content that an attacker may have put there, by a post
-// or in the address of a search. An observer of its length could test guesses, because a
-// right one compresses better (BREACH). So each compressed answer is padded by 1 to maxJitter
-// bytes. The number depends on its first 64 KB, of which an observer does not know all. That
-// makes guessing slow, not impossible; but the session's token, the only thing worth it,
-// stands on no page.
+// A page holds private content beside content that an attacker may have put there, by a
+// post or in the address of a search. An observer of its length could test guesses, because
+// a right one compresses better (BREACH). So each compressed answer is padded by 1 to
+// maxJitter bytes. The number depends on its first 64 KB, and an observer does not know all
+// of those. That makes guessing slow, not impossible; but the session's token, the only
+// thing worth it, stands on no page.
 func compress(next http.Handler) http.Handler {
 	return compressAt(next, gzipLevel, zstdLevel)
 }

@@ -161,8 +161,8 @@ func (s unsent) newer(w http.ResponseWriter, r *request, d, newer drafts.Draft) 
 // savedAt names the draft that the form has.
 func (r *request) savedAt() time.Time { return view.SavedOf(r.PostFormValue(view.SavedField)) }
 
-// draftOf reads a draft from a form. It takes the place of the one that the form has, or of the
-// one that its button names.
+// draftOf reads a draft from a form. It replaces the draft that the form has, or the draft
+// that its button names.
 func draftOf(r *request) drafts.Draft {
 	replaced := r.savedAt()
 	if keep := r.PostFormValue(view.KeepField); keep != "" && keep != "1" {

@@ -91,7 +91,8 @@ func AccountForms() (acts []string) {
 	return acts
 }
 
-// NextBytesBy is when the next bytes of a form with files must come, of which n bytes have come.
+// NextBytesBy is when the next bytes of a form with files must come, after n bytes have
+// come.
 func NextBytesBy(began time.Time, n int) (by time.Time) {
 	p := &paced{
 		ReadCloser: http.NoBody, began: began, grace: slowestGrace, until: began.Add(uploadTime), n: int64(n),

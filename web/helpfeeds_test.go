@@ -61,7 +61,7 @@ func TestFeedHelp(t *testing.T) {
 	}
 }
 
-// What the page shows of the push API is what happens.
+// The push API does what its page shows.
 func TestFeedHelpPushes(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewLively(t)

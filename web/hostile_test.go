@@ -213,7 +213,7 @@ func TestEndlessForms(t *testing.T) {
 		most   uint64 // bytes that are allocated, freed or not
 	}{
 		{"a file", endless(bodyPart+filePart+"filename=\"a\"\r\n\r\n", "no end "), 413, 5_000_000},
-		{"files", endless(bodyPart, filePart+"filename=\"a\"\r\n\r\na\r\n"), 422, 40_000_000}, // nobody may have so many loose ones
+		{"files", endless(bodyPart, filePart+"filename=\"a\"\r\n\r\na\r\n"), 422, 40_000_000}, // nobody may have as many loose ones
 		{"fields", endless(bodyPart, "--x\r\nContent-Disposition: form-data; name=\"f\"\r\n\r\na\r\n"), 413, 40_000_000},
 		{"a field", endless("--x\r\nContent-Disposition: form-data; name=\"body\"\r\n\r\n", "no end "), 413, 10_000_000},
 		{"what is before the first part", endless("", "no end\r\n"), 413, 5_000_000},

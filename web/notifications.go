@@ -19,8 +19,8 @@ func (s notifications) routes(mux *http.ServeMux) {
 	mux.Handle("POST "+view.NotificationsPath+"/read", s.members(s.readAll))
 }
 
-// list is the page. What it shows counts as read when it was shown; the page itself still marks
-// it as new.
+// list serves the page. Notifications that it shows count as read from then on; the page itself
+// still marks them as new.
 func (s notifications) list(w http.ResponseWriter, r *request) error {
 	v, err := s.visit(r)
 	if err != nil {
@@ -50,9 +50,9 @@ func (s notifications) list(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// arrivals are those who began of late to follow the viewer of the page, or joined one of the
-// viewer's groups, and the private accounts that let the viewer in. Who is banned or hidden is
-// left out.
+// arrivals are the people who lately began to follow the viewer of the page, or joined one of
+// the viewer's groups, and the private accounts that let the viewer in. It leaves out people who
+// are banned or hidden.
 func (s notifications) arrivals(ctx context.Context, p *view.Base, accounts []int64) ([]view.Arrival, error) {
 	found, err := s.rivers.Access().Arrivals(ctx, accounts)
 	if err != nil {

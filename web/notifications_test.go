@@ -249,8 +249,8 @@ func TestNumberOfUnreadIsLive(t *testing.T) {
 	tab.Await("the page again", `document.readyState === 'complete' && !document.querySelector('.fresh')`)
 }
 
-// TestRequestsAndArrivals: requests count until they are answered, and the page says who came. Who
-// is banned, hidden or gone again is not among them.
+// TestRequestsAndArrivals checks that requests count until they are answered, and that the page
+// says who came. It leaves out people who are banned, hidden or gone again.
 func TestRequestsAndArrivals(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)

@@ -252,8 +252,8 @@ func (f *facts) judgeKept(s serving, on showing, body string) (wrong []string) {
 	if on.kind != onDrafts {
 		return wrong
 	}
-	// Of a post that is closed by now its draft's page says nothing: neither whose it is, nor
-	// whether it is still there. So all such drafts look alike.
+	// If a post is closed by now, the page of its draft says nothing about it: neither whose it
+	// is, nor whether it is still there. So all such drafts look alike.
 	between, until := "<li>", "</li>"
 	if strings.HasPrefix(s.address, "/drafts/edit") {
 		between, until = "<main", "</main>"

@@ -74,7 +74,7 @@ func (w *observed) stage() {
 			w.t.Fatalf("no post for %s", p.name)
 		}
 		if p.lasting {
-			// So many like it that not all are named.
+			// More people like it than are named.
 			for _, r := range p.cast[3:] {
 				w.actor(r, w.nodes[:1]).likeIt(p.post)
 			}
@@ -91,7 +91,8 @@ type turn struct {
 	act int
 }
 
-// schedule draws when plays are played: each once in every so many acts, before one of somebody's.
+// schedule draws when plays are played: each once in each stretch of acts acts, before
+// one of somebody's. There are times stretches.
 func (w *observed) schedule(which uint64, acts, times int, plays []*play) map[turn][]*play {
 	rng, due := w.chance(which, 0), map[turn][]*play{}
 	for i := range times {

@@ -62,8 +62,8 @@ func (r *timedRivers) FirstPages(ctx context.Context, w []rivers.Watch) ([]*rive
 	return r.Rivers.FirstPages(ctx, w)
 }
 
-// earliest is when the earliest read began of which something may have been
-// rendered at that moment: what was decided longer ago is not sent.
+// earliest returns when the earliest read began whose result may have been
+// rendered at that moment: a result that was decided longer ago is not sent.
 func (r *timedRivers) earliest(rendered instant) instant {
 	// Between the end of a read and the hub's own look at its clock a busy machine
 	// may do other things.

@@ -128,7 +128,7 @@ type observed struct {
 	wrong   atomic.Int64
 }
 
-// maxComplaints is how many violations are told one by one.
+// maxComplaints is how many violations are reported one by one.
 const maxComplaints = 5
 
 func newObserved(t testing.TB, lively bool, nodes int) *observed {

@@ -11,7 +11,7 @@ import (
 	"riverrun/web/webtest"
 )
 
-// This file observes what people are told: notifications and their number, what a browser shows
+// This file observes what people learn: notifications and their number, what a browser shows
 // after a push, and what of a page is new to its reader.
 
 // quiet is somebody who has banned everybody, and whom everybody names: nothing that is done may

@@ -60,8 +60,8 @@ func (s pushes) manifest(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// worker serves the service worker at the root, of which it is in charge. A browser looks for a new
-// one at each visit.
+// worker serves the service worker at the root of the site, which it controls. A browser looks for
+// a new one at each visit.
 func (s pushes) worker(w http.ResponseWriter, _ *http.Request) {
 	file := s.static.files[s.static.url("sw.js")]
 	w.Header().Set("Content-Type", file.contentType)
@@ -94,7 +94,7 @@ func (s pushes) subscribe(w http.ResponseWriter, r *request) error {
 	return s.done(w, r, "/settings?saved")
 }
 
-// state answers whether this browser is told for this session. What the browser itself knows may
+// state answers whether this browser gets pushes for this session. The browser's own knowledge may
 // belong to a session that has ended, or to somebody else who used it.
 func (s pushes) state(w http.ResponseWriter, r *request) error {
 	on, err := s.timelines.Pushes.Has(r.Context(), r.viewer, r.PostFormValue("endpoint"))

@@ -91,9 +91,9 @@ func ruleViewers() []*ruleViewer {
 	return viewers
 }
 
-// ruleRows are the destination sets: each author's feed, of its own level, alone
-// and with every other kind of place; every other place alone; and those pairs of
-// which one opens what the other closes.
+// ruleRows are the destination sets: each author's feed, of its own level, alone and
+// with every other kind of place; every other place alone; and the pairs where one
+// place opens what the other closes.
 func ruleRows() []*ruleRow {
 	var rows []*ruleRow
 	add := func(author string, places ...rulePlace) {

@@ -108,8 +108,8 @@ func (c *ruleCheck) all() {
 	c.replies()
 }
 
-// turn reports whether the viewer looks at the nth of something in this run, where one in
-// so many is looked at.
+// turn reports whether the viewer looks at the nth of something in this run, if one
+// in share is looked at.
 func (c *ruleCheck) turn(n, share int) bool {
 	return c.s.soaks || (c.i+n+c.s.offset)%share == 0
 }

@@ -10,10 +10,10 @@ import (
 	"riverrun/timelines"
 )
 
-// Guessing passwords is bounded in three ways, none of which lets a stranger lock somebody
-// out. One address may fail a number of times, which is against trying many names; one
-// address with one name may fail fewer times. Sign-ins with a name that fails from many
-// addresses are delayed and never refused. Successful sign-ins do not count.
+// Guessing passwords is bounded in three ways, and none lets a stranger lock somebody out.
+// One address may fail a number of times, which is against trying many names; one address
+// with one name may fail fewer times. Sign-ins with a name that fails from many addresses
+// are delayed and never refused. Successful sign-ins do not count.
 
 // signInDelay is the longest delay of a sign-in whose name failed too often; at least half of
 // a request's time is left for the rest. It waits before it takes anything that others wait

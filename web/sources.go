@@ -16,8 +16,8 @@ import (
 	"riverrun/web/view"
 )
 
-// sourcePages serves the pages of sources: what flows into a person's feed, or into a group. Nobody
-// learns of a source but those who may manage it.
+// sourcePages serves the pages of the sources of a person or a group. Only people who may manage a
+// source learn of it.
 type sourcePages struct{ *Server }
 
 // loadsShown is how many loads a page lists.
@@ -33,8 +33,8 @@ func (s sourcePages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /sources/{code}/loads/{no}", s.members(s.load))
 }
 
-// owner is the account whose sources the address is about: the viewer, or a group that the viewer
-// administers.
+// owner returns the account whose sources the address is about: the viewer, or a group that the
+// viewer administers.
 func (s sourcePages) owner(ctx context.Context, r *request) (timelines.Account, error) {
 	name := r.PathValue("name")
 	if !r.signedIn() {
@@ -88,7 +88,7 @@ func (s sourcePages) listView(r *request) (view.Sources, error) {
 	return v, err
 }
 
-// rows are what pages show of sources, with the names that occur in it.
+// rows returns what pages show about sources, with the names that occur there.
 func (s sourcePages) rows(ctx context.Context, p *view.Base, list []sources.Source) ([]view.SourceRow, error) {
 	ids, accounts := make([]int64, 0, len(list)), []int64{}
 	for _, one := range list {
@@ -115,7 +115,7 @@ func (s sourcePages) rows(ctx context.Context, p *view.Base, list []sources.Sour
 	return rows, nil
 }
 
-// addedSources reads from an address what became of many links.
+// addedSources reads from an address what happened to each link of a list.
 func addedSources(q url.Values) *view.AddedSources {
 	if !q.Has("added") {
 		return nil
@@ -130,7 +130,7 @@ func addedSources(q url.Values) *view.AddedSources {
 	return &view.AddedSources{Added: n("added"), There: n("there"), Invalid: n("invalid"), TooMany: n("many")}
 }
 
-// allowed counts a change of the viewer's, as Server.act does for changes that rivers follow.
+// allowed counts a change by the viewer, as Server.act does for changes that rivers follow.
 func (s sourcePages) allowed(r *request) error {
 	if r.resumed {
 		return errResumed
@@ -185,7 +185,8 @@ func (s sourcePages) add(w http.ResponseWriter, r *request) error {
 	return s.redisplay(w, r, form.Error, view.SourcesPage(v))
 }
 
-// slugOf is the viewer's sub-feed that a form names as NAME/SLUG; their feed is empty.
+// slugOf returns the slug of the viewer's sub-feed that a form names as NAME/SLUG; it is "" for their
+// own feed.
 func slugOf(r *request, to string) (string, error) {
 	name, slug, _ := strings.Cut(to, "/")
 	if to != "" && name != r.me.Name {
@@ -230,7 +231,8 @@ func (s sourcePages) addOne(r *request, who timelines.Account, form view.SourceF
 	return view.SourcePath(source.Code), nil
 }
 
-// addMany adds all links of a list, and returns the address that tells what became of them.
+// addMany adds all links of a list, and returns the address of a page that tells what happened to
+// each.
 func (s sourcePages) addMany(r *request, who timelines.Account, form view.SourceForm, file *sourceFile) (string, error) {
 	if file == nil || file.outlines == nil {
 		return "", &timelines.InvalidError{Field: "opml", Code: "source_file"}
@@ -319,7 +321,7 @@ func (s sourcePages) sourceView(r *request, found sources.Source) (view.SourcePa
 	return v, nil
 }
 
-// act does one of the forms of a source.
+// act handles the forms on a source's page.
 func (s sourcePages) act(w http.ResponseWriter, r *request) error {
 	ctx, me, act := r.Context(), r.viewer.AccountID, r.PathValue("act")
 	found, err := s.find(ctx, r)
@@ -343,14 +345,14 @@ func (s sourcePages) act(w http.ResponseWriter, r *request) error {
 	return s.done(w, r, at)
 }
 
-// sourceActs are the forms of a source, by the last segment of their address. Each returns the address
-// that it leads to.
+// sourceActs are the forms of a source, by the last segment of their address. Each returns the
+// address of the page that comes next.
 var sourceActs = map[string]func(s sourcePages, ctx context.Context, r *request, me int64, found sources.Source) (string, error){
 	"fetch":   sourceAct((*sources.Store).FetchNow),
 	"preview": sourceAct((*sources.Store).AskPreview),
 	"pause":   sourceAct((*sources.Store).Pause),
 	"resume":  sourceAct((*sources.Store).Resume),
-	"token":   nil, // shows what it made
+	"token":   nil, // it shows the token
 	"confirm": loadAct(func(s *sources.Store, ctx context.Context, _ int64, found sources.Source, no int64) error {
 		return s.Confirm(ctx, found.ID, no)
 	}),
@@ -392,8 +394,8 @@ func sourceAct(do func(*sources.Store, context.Context, int64, string) (sources.
 	}
 }
 
-// loadAct is a form about one load. A load that has gone on since the page was shown is no error of
-// the sender.
+// loadAct is a form about one load. If the load has gone on since the page was shown, that is no
+// error of the sender.
 func loadAct(do func(*sources.Store, context.Context, int64, sources.Source, int64) error,
 ) func(sourcePages, context.Context, *request, int64, sources.Source) (string, error) {
 	return func(s sourcePages, ctx context.Context, r *request, me int64, found sources.Source) (string, error) {
@@ -409,7 +411,7 @@ func loadAct(do func(*sources.Store, context.Context, int64, sources.Source, int
 	}
 }
 
-// token makes a token and shows it, on a page of which no copy is kept.
+// token makes a token and shows it, on a page that no cache keeps.
 func (s sourcePages) token(w http.ResponseWriter, r *request, found sources.Source) error {
 	if found.Way != sources.Push {
 		return errNoPage
@@ -454,7 +456,7 @@ func (s sourcePages) sourceAgain(w http.ResponseWriter, r *request, found source
 	return s.redisplay(w, r, is, view.SourcePageOf(v))
 }
 
-// ruleError is the error of one field of the rules.
+// ruleError returns the error for one field of the rules.
 func ruleError(field string) error {
 	is := timelines.InvalidError{Field: "rules." + field, Code: "rules_words"}
 	switch field {
@@ -470,7 +472,7 @@ func ruleError(field string) error {
 	return &is
 }
 
-// rulesForm are the settings as the form sent them.
+// rulesForm returns the rules as the form sent them.
 func rulesForm(r *request) view.SourceRules {
 	f := r.PostForm
 	return view.SourceRules{
@@ -479,7 +481,8 @@ func rulesForm(r *request) view.SourceRules {
 	}
 }
 
-// settingsOf are the settings of a source with what the form sets. What the form does not have stays.
+// settingsOf returns the settings of a source after a form. A setting that the form does not have
+// stays.
 func settingsOf(r *request, found sources.Source) (sources.Settings, error) {
 	form, set := rulesForm(r), found.Settings
 	set.Rules.Title, set.Rules.Text, set.Rules.AllTags = strings.TrimSpace(form.Form), form.Text, form.AllTags
@@ -516,7 +519,7 @@ func settingsOf(r *request, found sources.Source) (sources.Settings, error) {
 	return set, nil
 }
 
-// rule splits a line at its last =. A category may have more, but no tag and no group has one.
+// rule splits a line at its last =. A category may contain a =, but tags and groups do not.
 func rule(line string) (category, becomes string, ok bool) {
 	at := strings.LastIndexByte(line, '=')
 	if at < 0 {
@@ -525,7 +528,7 @@ func rule(line string) (category, becomes string, ok bool) {
 	return line[:at], line[at+1:], true
 }
 
-// linesOf are the lines of a text that are not empty.
+// linesOf returns the lines of a text that are not empty.
 func linesOf(text string) []string {
 	var list []string
 	for line := range strings.Lines(text) {

@@ -31,7 +31,7 @@ type flow struct {
 	sources *sources.Store
 	runner  loads.Runner
 	fetcher loads.Fetcher
-	// feed is what the server of feeds answers; it counts those who ask.
+	// feed is the answer of the server of feeds. asked counts the requests.
 	feed  atomic.Pointer[string]
 	asked atomic.Int64
 	link  string
@@ -65,7 +65,7 @@ func newFlow(t testing.TB) *flow {
 	return f
 }
 
-// rss makes the server answer with a feed of such titles.
+// rss makes the server answer with a feed whose items have these titles.
 func (f *flow) rss(titles ...string) {
 	var b strings.Builder
 	b.WriteString(`<rss version="2.0"><channel><title>Anna’s blog</title>`)
@@ -98,7 +98,7 @@ func (f *flow) hasPost(text string, want bool) {
 	}
 }
 
-// work does what the jobs do: it fetches what is due, previews what is asked for, and works all loads.
+// work does the work of the jobs: it fetches due sources, makes previews, and works all loads.
 func (f *flow) work() {
 	f.T.Helper()
 	ctx := f.T.Context()
@@ -146,12 +146,13 @@ func leadsToSource(a *webtest.Answer) string {
 	return at
 }
 
-// upload is a file of a form.
+// upload returns a file of a form.
 func upload(field, name, content string) []webtest.Upload {
 	return []webtest.Upload{{Field: field, Name: name, Content: []byte(content)}}
 }
 
-// A link is added, fetched and loaded; its page tells of it, and of all that is done with it (F1, F5).
+// A link is added, fetched and loaded. Its page shows this, and all that is done with the source (F1,
+// F5).
 func TestSourceOfALink(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t)
@@ -168,21 +169,21 @@ func TestSourceOfALink(t *testing.T) {
 	ann.Get(at+"/loads/1").Wants(200).Has("Load 1", "done").Lacks("data-again", ".csv")
 	ann.Get("/ann").Has("One", "Two")
 
-	// Its form is saved as it is shown.
+	// Its form is saved unchanged.
 	ann.Get(at).Has(`value="My &lt;blog&gt;"`, `value="beginning" checked`)
 	ann.Post(at+"/change", "title", "My <blog>", "form", "", "text", "beginning", "tags", "", "groups", "", "only", "", "without", "").LeadsTo(at + "?saved")
 	if versions := f.ids(`SELECT version FROM sources`); !slices.Equal(versions, []int64{1}) {
 		t.Errorf("a form saved as it was: version %d of the source, want 1", versions)
 	}
 
-	// A piece of the page, as river.js asks for it.
+	// river.js asks for a piece of the page.
 	ann.Header.Set("X-River-Page", "1")
 	ann.Get(at).Wants(200).Has(`id="source-title"`, `id="source-now"`, `id="source-acts"`, `id="source-loads"`).Lacks("<html", "<details")
 	ann.Get("/settings/sources").Wants(200).Has(`id="sources"`).Lacks("<html", "<form")
 	ann.Get(at + "/loads/1").Wants(200).Has(`id="load-now"`).Lacks("<html")
 	ann.Header.Del("X-River-Page")
 
-	// What it would change, and then does.
+	// The preview shows a change, and then the change is made.
 	f.rss("One", "Two!", "Three")
 	ann.Post(at + "/preview").LeadsTo(at)
 	ann.Get(at).Has("Fetching a preview…", "data-again")
@@ -198,7 +199,7 @@ func TestSourceOfALink(t *testing.T) {
 	ann.Post(at+"/apply", "no", "x").Wants(400)
 	ann.Post(at+"/nothing", "no", "1").Wants(404)
 
-	// A pause, and a fetch at once.
+	// The source is paused, and then fetched at once.
 	ann.Post(at + "/pause").LeadsTo(at)
 	ann.Get(at).Has("Paused", at+"/resume").Lacks(at+"/fetch", at+"/pause")
 	ann.Post(at + "/resume").LeadsTo(at)
@@ -210,7 +211,7 @@ func TestSourceOfALink(t *testing.T) {
 		t.Error("it was not fetched")
 	}
 
-	// Its rules, and what is wrong with them.
+	// The form has rules, and shows mistakes in them.
 	ann.Post("/groups", "name", "sailing", "title", "Sailing", "access", "public").Wants(303)
 	sent := []string{"groups", "Regatta = @sailing", "title", "Renamed", "form", "{author}: {title}", "text", "whole", "all_tags", "1", "tags", "Boats = #sailing\na = b = #c\nAds =", "only", "a\r\n\r\n b c "}
 	ann.Post(at+"/change", sent...).LeadsTo(at + "?saved")
@@ -245,7 +246,7 @@ func TestSourceOfALink(t *testing.T) {
 	ru.Get(at).Has("Попробуем ещё раз", "Предпросмотра не будет", "История", "Скачать сейчас")
 	ru.Get("/settings/sources").Has("Источники", "Что уже подключено")
 
-	// It goes, and its posts as chosen.
+	// The source is removed, with its posts as chosen.
 	ru.Post(at+"/remove", "gone", "").Wants(422)
 	ru.Post(at+"/remove", "gone", "delete").LeadsTo("/settings/sources")
 	ru.Get("/settings/sources").Has("Удаляется…", "data-again")
@@ -256,13 +257,14 @@ func TestSourceOfALink(t *testing.T) {
 	f.hasPost("Three", false)
 }
 
-// What cannot be added says why, beside its field, with what was typed.
+// If a source cannot be added, the form says why, beside the field, and keeps the text that was
+// typed.
 func TestBadSources(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t)
 	ann := f.Person("ann").Visitor()
 	ann.Post("/settings/pages", "slug", "photos", "title", "Photos", "access", "public")
-	leadsToSource(ann.Post("/settings/sources", "url", f.link, "to", "ann/photos", "mode", "sync")) // its way shows by its fields
+	leadsToSource(ann.Post("/settings/sources", "url", f.link, "to", "ann/photos", "mode", "sync")) // the fields show that it is a link
 	ann.Get("/settings/sources").Has("to Photos")
 	for _, tt := range []struct {
 		text string
@@ -292,8 +294,8 @@ func TestBadSources(t *testing.T) {
 	ann.Post("/settings/sources", "way", "link", "url", f.link+"/more").Wants(422).Has("There can be only 50 sources here")
 }
 
-// F8: files come with the form, are loaded, and the next one tells what is gone; a load that would
-// remove too much asks.
+// F8: files come with the form and are loaded. Items that are absent from the next file go, and a
+// load that would remove too much asks first.
 func TestSourceOfFiles(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t)
@@ -310,7 +312,7 @@ func TestSourceOfFiles(t *testing.T) {
 	ann.Get(at).Has("boats", "Reading…", "data-again", "A full list")
 	f.work()
 	ann.Get(at).Has("40 new", "40 posts", "CSV")
-	// A preview first.
+	// A preview comes first.
 	ann.PostFiles(at+"/file", upload("file", "boats.csv", rows(10)), "dry", "1").LeadsTo(at)
 	f.work()
 	ann.Get(at).Has("30 would go", at+"/apply")
@@ -327,7 +329,7 @@ func TestSourceOfFiles(t *testing.T) {
 	f.work()
 	ann.Get(at).Has("31 removed", "9 posts")
 
-	// What is no feed is refused at once, with the code's words, and nothing is kept.
+	// A file that is no feed is refused at once, in the words of its code, and nothing of it is kept.
 	before := len(f.ids(`SELECT id FROM loads`))
 	ann.PostFiles(at+"/file", upload("file", "page.html", "<!DOCTYPE html><html><body>Hello")).Wants(422).Has("This is a page, not a feed")
 	ann.PostFiles(at+"/file", upload("file", "empty.csv", "")).Wants(422).Has("The file is empty")
@@ -346,11 +348,12 @@ func TestSourceOfFiles(t *testing.T) {
 	}
 }
 
-// A file of rows without dates changes nothing of what a follower's home page shows.
+// A file of rows without dates does not change what a follower's home page shows.
 func TestAFirstLoadLeavesHomePages(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t)
-	// Bob looks before the load and dan after it: a page that nobody has open is built on its visit.
+	// Bob looks before the load and dan after it: if nobody has a page open, it is built when somebody
+	// visits it.
 	ann, bob, cat, dan := f.Person("ann"), f.Person("bob"), f.Person("cat"), f.Person("dan")
 	for _, p := range []*webtest.Person{bob, dan} {
 		p.Subscribe("ann")
@@ -378,7 +381,7 @@ func TestAFirstLoadLeavesHomePages(t *testing.T) {
 	ann.Visitor().Get("/ann").Has("Row 0", "Row 24").Lacks("Row 299")
 }
 
-// Many links come with a list: each is added once, and the page counts what became of them.
+// A list brings many links: each is added once, and the page counts the results.
 func TestManyLinks(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t)
@@ -394,7 +397,7 @@ func TestManyLinks(t *testing.T) {
 	ann.Get("/settings/sources?added=x&there=-1").Wants(200).Has("0 sources added")
 }
 
-// An address needs no scheme on the page either, and a wrong one is said in words.
+// An address needs no scheme on the page either, and a wrong address is explained.
 func TestAddressesOnThePage(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t)
@@ -428,7 +431,7 @@ func TestSourceOfAProgram(t *testing.T) {
 	ann.Post(link + "/token").Wants(404)
 }
 
-// Sources are moved by the person who added them, to places of theirs.
+// The person who added a source moves it to other places of their own.
 func TestMovingASource(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t)
@@ -452,7 +455,7 @@ func TestMovingASource(t *testing.T) {
 	f.Visitor().Get("/sailing").Wants(200).Has("Two").Lacks("One")
 }
 
-// Nobody learns of a source but those who may manage it, and nobody does once they may not.
+// Only people who may manage a source learn of it, and only as long as they may.
 func TestStrangersToSources(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t)
@@ -516,7 +519,7 @@ func TestStrangersToSources(t *testing.T) {
 	}
 }
 
-// F5, F29, F36: what is wrong with the items of a load, filtered, page by page, and as tables.
+// F5, F29, F36: the problems of a load's items, filtered, page by page, and as tables.
 func TestProblemsOfALoad(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t)
@@ -582,7 +585,7 @@ func TestProblemsOfALoad(t *testing.T) {
 		t.Errorf("a cell is a formula: %v, %v", kind, err)
 	}
 
-	// F26: a partner shows them.
+	// F26: a partner shows the problems.
 	if _, err := f.DB.Primary.Exec(t.Context(), `UPDATE sources SET errors_visible = false, origin = 'Parsers'`); err != nil {
 		t.Fatal(err)
 	}

@@ -20,11 +20,11 @@ import (
 	"riverrun/web/view"
 )
 
-// sourceTime is how long a form with a file of a source may take to arrive: the file may be a hundred
-// times as large as one of a post.
+// sourceTime is how long a form with a file of a source may take to arrive. Such a file may be a
+// hundred times as large as a file of a post.
 const sourceTime = 40 * time.Minute
 
-// opmlField is the field of a form that brings a list of links.
+// opmlField is the field of a form with a list of links.
 const opmlField = "opml"
 
 // sourceFile is a file that came with a form.
@@ -33,9 +33,9 @@ type sourceFile struct {
 	sum             blobs.Sum
 	size            int64
 	format          formats.Format
-	title           string // as the feed calls itself; may be empty
+	title           string // the title that the feed gives; may be empty
 	dry             bool
-	// outlines are the links of a list, which is not kept; nil: it is a file of a source.
+	// outlines are the links of a list, which is not stored as a file; nil: it is a file of a source.
 	outlines []formats.Outline
 }
 
@@ -43,7 +43,7 @@ func (f *sourceFile) uploaded() sources.Uploaded {
 	return sources.Uploaded{Sum: f.sum, Bytes: f.size, MediaType: f.mediaType, Dry: f.dry}
 }
 
-// sourceFileKey is the key of a request's context under which its sourceFile stands.
+// sourceFileKey is the key of a request's context for its sourceFile.
 type sourceFileKey struct{}
 
 // sourceFile returns the file that came with the form, nil if there was none.
@@ -52,8 +52,8 @@ func (r *request) sourceFile() *sourceFile {
 	return f
 }
 
-// withSourceFile is members for a form that may bring a file of a source, or a list of links. The
-// file goes to the store of blobs while it arrives, and only if its sender may send it.
+// withSourceFile does the same as members for a form that may bring a file of a source, or a list of
+// links. The file goes to the store of blobs while it arrives, and only if its sender may send it.
 func (s sourcePages) withSourceFile(may func(context.Context, *request) error, h handler) http.Handler {
 	form := s.members(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
@@ -91,7 +91,8 @@ func (s sourcePages) mayUpload(ctx context.Context, r *request) error {
 	return err
 }
 
-// receiveSource reads a form, and returns the request with its fields, its file and the file's fault.
+// receiveSource reads a form. It returns the request with its fields, its file, and the fault of the
+// file.
 func (s sourcePages) receiveSource(w http.ResponseWriter, r *request, plain *http.Request) (*http.Request, error) {
 	var file *sourceFile
 	var fault error
@@ -173,8 +174,8 @@ func (s sourcePages) takeSource(ctx context.Context, r *request, field string, p
 	return f, nil
 }
 
-// look reads the beginning of a stored file: what it is, and what it calls itself. What is no feed is
-// refused at once.
+// look reads the beginning of a stored file, for its format and its title. It refuses a file that is
+// no feed at once.
 func (s sourcePages) look(ctx context.Context, f *sourceFile) (err error) {
 	stored, err := s.blobs.Open(ctx, f.sum, f.size)
 	if err != nil {
@@ -202,8 +203,8 @@ func (s sourcePages) look(ctx context.Context, f *sourceFile) (err error) {
 	return err
 }
 
-// mediaTypeOf is what a file is said to be. Browsers know little of these formats; the name may tell
-// more.
+// mediaTypeOf returns the media type that the sender gave. Browsers know little of these formats, and
+// the name may tell more.
 func mediaTypeOf(part *multipart.Part) string {
 	switch strings.ToLower(path.Ext(part.FileName())) {
 	case ".csv":
@@ -218,8 +219,8 @@ func mediaTypeOf(part *multipart.Part) string {
 	return kind
 }
 
-// sourceFileError says that a file that came with a form cannot be used, as the codes of package
-// formats say.
+// sourceFileError says that a file that came with a form cannot be used, with the codes of package
+// formats.
 type sourceFileError struct {
 	field string
 	fatal *formats.Fatal

@@ -24,7 +24,7 @@ type suggestions struct {
 	friends *simplelru.LRU[int64, friendCount]
 }
 
-// friendCount is what a viewer's friends follow, counted when the viewer followed so many.
+// friendCount is what a viewer's friends follow, counted when the viewer followed this many.
 type friendCount struct {
 	followerCount
 	follows int

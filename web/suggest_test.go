@@ -92,7 +92,7 @@ func TestSuggestionsOfFriends(t *testing.T) {
 	if a, b := strings.Index(page.Body, `action="/pal/follow"`), strings.Index(page.Body, `action="/star/follow"`); a > b {
 		t.Error("the most followed comes before whom friends follow")
 	}
-	// The names are told on the page of pal too, and the numbers.
+	// The page of pal shows the names too, and the numbers.
 	v.Get("/pal").Wants(200).Has("<b>3</b> followers", "Followed by", "1 other you follow")
 	s.Visitor().Get("/pal").Wants(200).Has("<b>3</b> followers").Lacks("Followed by")
 	bob.Ban("ann")
@@ -110,7 +110,7 @@ func TestSuggestionsOfFriends(t *testing.T) {
 	v.Get("/pal").Wants(403).Lacks("followers</li>", "<b>2</b>")
 }
 
-// The groups of a person are told to those who may open them.
+// People who may open the groups of a person see them.
 func TestGroupsOfAPerson(t *testing.T) {
 	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")

@@ -35,7 +35,7 @@ const maxArriving = 4
 // partOverhead is about how many bytes a part of a form takes in memory besides its name and value.
 const partOverhead = 200
 
-// maxNamed is how many files of a form are looked at; no setting allows a post so many.
+// maxNamed is how many files of a form are looked at; no setting allows a post as many.
 const maxNamed = 200
 
 // fileField is the field of a form that brings files, and uploadField has the codes of files that
@@ -117,12 +117,12 @@ func (s *Server) sender(w http.ResponseWriter, plain *http.Request) (*request, e
 	return r, err
 }
 
-// receiveFiles reads a form, and returns the request with its fields. If there is a fault already,
-// or the sender is not known, the fields are read and the files are not.
+// receiveFiles reads a form, and returns the request with its fields. If there is a fault
+// already, or the sender is not known, the fields are read and the files are not.
 //
 // A form that is no larger than one without files is read to its end whatever is refused, and is
-// shown again with all its fields. Of a larger one no file is read that will be refused, nor what
-// follows it: the answer holds the text that came before.
+// shown again with all its fields. In a larger form, reading stops at the first file that will be
+// refused: the answer holds the text that came before.
 func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Request, account int64, fault error) (*http.Request, error) {
 	until := time.Now().Add(uploadTime)
 	if r.viewer.Anonymous() {
@@ -264,7 +264,7 @@ func (r *request) fault() error {
 	return err
 }
 
-// upload stores a file and records it, for the account of which it will be the picture, or 0.
+// upload stores a file and records it. It will be the picture of the account, if that is not 0.
 func (s *Server) upload(ctx context.Context, v timelines.Viewer, account int64, part *multipart.Part) (code string, err error) {
 	name := part.FileName()
 	arriving := &heard{Reader: part}

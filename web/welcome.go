@@ -9,8 +9,8 @@ import (
 )
 
 // introduction leads a new account through its first steps: who one is, whom to follow, a first
-// post. What is done is seen from what the account has, so nothing of it is stored, and one may
-// leave at any time.
+// post. It sees from the account which steps are done. So it stores nothing, and one may leave
+// at any time.
 type introduction struct{ *Server }
 
 func (s introduction) routes(mux *http.ServeMux) {

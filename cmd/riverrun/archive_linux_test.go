@@ -18,10 +18,10 @@ import (
 	"riverrun/migrations/testdb"
 )
 
-// What an import of a large archive takes, in a process of its own beside a PostgreSQL of its
-// own, and what it leaves to do. A share of the archive is imported into memory; RIVERRUN_SOAK
-// imports all of it onto a disk. The time of the processor depends on the machine, and on what else it
-// does; it is only printed:
+// An import of a large archive runs in a process of its own, beside a PostgreSQL of its own.
+// The test measures how much it takes, and how much it leaves to do. A share of the archive is
+// imported into memory; RIVERRUN_SOAK imports all of it onto a disk. The time of the processor
+// depends on the machine, and on its other work, so it is only printed:
 //
 //	RIVERRUN_SOAK=1 go test ./cmd/riverrun -run TestLargeArchive -count 1 -timeout 1h -v
 func TestLargeArchive(t *testing.T) {

@@ -155,7 +155,7 @@ func newVocabulary(rng *rand.Rand) *vocabulary {
 	return &v
 }
 
-// text returns so many words in the language of that author.
+// text returns a number of words in the language of that author.
 func (v *vocabulary) text(rng *rand.Rand, author, n int) string {
 	words := v[0]
 	if author%3 == 0 {

@@ -508,8 +508,8 @@ func (h *hosting) latest(ctx context.Context, source int64) (int64, error) {
 	return list[0].No, nil
 }
 
-// fetch fetches a link and says what became of it. The site may do that at the same time, as the
-// source is due; then its load is the one that is told of.
+// fetch fetches a link and prints what happened. If the source is due, the site may fetch it at the
+// same time; then fetch prints the site's load.
 func (h *hosting) fetch(ctx context.Context, s sources.Source) error {
 	if s.Status == sources.Paused {
 		return fmt.Errorf("%s is paused", s.Code)

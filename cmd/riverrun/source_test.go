@@ -18,7 +18,7 @@ import (
 	"riverrun/timelines/sources"
 )
 
-// blog is a site with a page and a feed of so many entries.
+// blog is a site with a page, and a feed with entries entries.
 type blog struct {
 	*httptest.Server
 	entries atomic.Int64
@@ -231,7 +231,7 @@ func TestSourceCommandBesideTheServer(t *testing.T) {
 	}
 }
 
-// TestSourceUsage: mistakes in the command line are told before anything has begun.
+// TestSourceUsage checks that mistakes in the command line are reported before anything has begun.
 func TestSourceUsage(t *testing.T) {
 	vars := map[string]string{"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "RIVERRUN_DATA": t.TempDir()}
 	for line, want := range map[string]string{

@@ -220,7 +220,7 @@ func (s *sourceBench) pushes(times int) []time.Duration {
 		}
 		return answer.Header.Get("Location")
 	}
-	// What a source has at first is not news.
+	// The first items of a source are not news.
 	load := func() string {
 		at := call("", "")
 		return strings.TrimSuffix(at[strings.LastIndex(at, "/loads")+len("/loads"):], "/results")

@@ -29,8 +29,8 @@ type stores struct {
 type ownership bool
 
 const (
-	// host: refuse. The server stops with its riverrun, so what serves people must
-	// be the one that runs it.
+	// host: refuse. The server stops with the riverrun that started it, so a riverrun that
+	// serves people must start it itself.
 	host ownership = true
 	// guest: use it.
 	guest ownership = false
@@ -73,8 +73,8 @@ func openStores(ctx context.Context, c *config, log *slog.Logger, as ownership) 
 	return s, nil
 }
 
-// local starts the local PostgreSQL, or finds the one that another process runs,
-// and returns how to reach the primary store in it.
+// local starts the local PostgreSQL, or finds the server that another process runs, and
+// returns how to reach the primary store in it.
 func (s *stores) local(ctx context.Context, c *config, log *slog.Logger, as ownership) (*pgxpool.Config, error) {
 	start := localpg.Open
 	if as == host {

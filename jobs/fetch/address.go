@@ -77,9 +77,8 @@ func numeric(host string) bool {
 	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
-// ParseAllow parses a list of networks, separated by commas or white space, as in
-// "10.1.0.0/16, 192.0.2.7 fd00::/8", for Config.Allow. An empty text is an empty list. The
-// error names the entry that is wrong.
+// ParseAllow parses a list of networks for Config.Allow, separated by commas or white space, as in
+// "10.1.0.0/16, 192.0.2.7 fd00::/8". An empty text is an empty list. The error names the wrong entry.
 func ParseAllow(text string) ([]netip.Prefix, error) {
 	var allow []netip.Prefix
 	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {

@@ -61,7 +61,7 @@ func TestHostileLinks(t *testing.T) {
 		{"http://[2002:7f00:1::]/", ErrForbidden},
 		{"http://[2001:0:4136:e378:8000:63bf:80ff:fffe]/", ErrForbidden},
 		{"http://[::ffff:0:127.0.0.1]/", ErrForbidden},
-		// Names of such addresses.
+		// Names of addresses that are not public.
 		{"http://localhost/", ErrForbidden},
 		{"http://LOCALHOST/", ErrForbidden},
 		{"http://private.test/", ErrForbidden},
@@ -96,7 +96,7 @@ func TestHostileLinks(t *testing.T) {
 		{"http://odd.test:0/", ErrInvalid},
 		{"http://odd.test:65616/", ErrInvalid},
 		{"http://odd.test:http/", ErrInvalid},
-		// Not the web, or more than an address.
+		// Addresses that are not of the web, or texts that are more than an address.
 		{"file:///etc/passwd", ErrInvalid},
 		{"gopher://odd.test:70/_", ErrInvalid},
 		{"data:text/html,<title>x</title>", ErrInvalid},

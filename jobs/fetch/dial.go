@@ -64,7 +64,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	// As without a proxy, one public address is enough, and the first failure is reported.
+	// As without a proxy, one public address is enough, and the first failure is returned.
 	var first error
 	for _, ip := range found {
 		// Connecting to ::ffff:192.0.2.1 is connecting to 192.0.2.1.
@@ -83,8 +83,8 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return nil, first
 }
 
-// dialTLS is dial with TLS. It stands here, and not in http.Transport, so that failures of
-// TLS can be told from others.
+// dialTLS is dial with TLS. It is here, and not in http.Transport, so that failures of TLS differ
+// from other failures.
 func (c *Client) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

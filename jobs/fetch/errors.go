@@ -11,7 +11,7 @@ import (
 )
 
 // The reasons why an address cannot be read. Every error of this package is one of them, or a
-// *StatusError, or the context.Canceled of the caller. The texts name hosts and nothing else
+// *StatusError, or the context.Canceled of the caller. Their texts name the host, but no other part
 // of an address.
 var (
 	// ErrInvalid: not an address to fetch. It, or the target of a redirect, is malformed,

@@ -14,44 +14,44 @@ import (
 )
 
 const (
-	// feedTime is the time for a feed, with all redirects, and for every feedPace bytes that came
-	// there is one second more: a large file may take long, and a server that drips may not.
+	// feedTime is the time for a feed, with all redirects. Each feedPace bytes that come add one
+	// second: a large file may take long, and a server that drips may not.
 	feedTime = 30 * time.Second
 	feedPace = 64 << 10
-	// feedWhole is the time for the largest.
+	// feedWhole is the time for the largest feed.
 	feedWhole = 30 * time.Minute
-	// maxValidator is how long an ETag may be that is worth to be kept, in bytes.
+	// maxValidator is the length of the longest ETag that is kept, in bytes.
 	maxValidator = 1024
 )
 
-// feedTypes is what a server that has several forms of a feed is asked for. Any type is read.
+// feedTypes is the Accept header, for servers that have several forms of a feed. Any type is read.
 var feedTypes = []string{
 	"application/atom+xml", "application/rss+xml", "application/feed+json",
 	"application/xml;q=0.9", "text/xml;q=0.9", "*/*;q=0.5",
 }
 
-// Feed is the answer to a request of a feed. Its texts are of printable ASCII.
+// Feed is the answer to a request for a feed. Its texts are of printable ASCII.
 type Feed struct {
-	// Status is any that came after the redirects. The content came with 200 and 203 alone.
+	// Status is the status after the redirects, which may be any. Only 200 and 203 bring content.
 	Status int
-	// URL is the address after all redirects, and Permanent says that there were some, all of
-	// them for good (301, 308).
+	// URL is the address after all redirects. Permanent says that there were redirects, and that all
+	// were permanent (301, 308).
 	URL       string
 	Permanent bool
 	// ETag and LastModified are for the next Request.
 	ETag, LastModified string
-	// Type and Charset are of the content, in lower case; empty if they are not stated.
+	// Type and Charset describe the content, in lower case; empty if they are not stated.
 	Type, Charset string
 	// Bytes is the size of the content, decompressed.
 	Bytes int64
-	// RetryAfter and MaxAge are how long the server asks to be left alone, and how long it says
-	// that the content stays as it is; 0: it does not say.
+	// RetryAfter is how long the server asks to be left alone. MaxAge is how long it says that the
+	// content stays the same. 0: it does not say.
 	RetryAfter, MaxAge time.Duration
 }
 
-// Feed fetches an address and writes its content, as it comes, to w. Request.Accept is not
-// used. A status is an answer here, and no error; other errors are those of Get, or of w. After an
-// error w may have a part of the content.
+// Feed fetches an address and writes its content, as it comes, to w. It ignores Request.Accept. Any
+// status is an answer and no error. The errors are those of Get, or of w. After an error w may have a
+// part of the content.
 //
 // Config.Timeout does not count: there are 30 seconds, and one more for each 64 kB, up to half an
 // hour.
@@ -60,8 +60,7 @@ func (c *Client) Feed(ctx context.Context, r Request, w io.Writer) (Feed, error)
 	return c.File(ctx, r, w)
 }
 
-// File fetches any other file as Feed does. Request.Accept is what the server is asked for, and any
-// type is read.
+// File fetches any other file as Feed does. It sends Request.Accept, but reads any type.
 func (c *Client) File(ctx context.Context, r Request, w io.Writer) (Feed, error) {
 	address, err := parse(r.URL)
 	if err != nil {
@@ -96,7 +95,7 @@ func (c *Client) feed(ctx context.Context, address *url.URL, r Request, w io.Wri
 	if err != nil {
 		return f, err
 	}
-	// Without its end, where the rest is of no use: the connection goes.
+	// The body may not be read to its end. The rest is of no use, so the connection is closed.
 	defer func() { _ = answer.Body.Close() }()
 	f = Feed{
 		Status: answer.StatusCode, Permanent: permanent(answer.Request),
@@ -106,7 +105,7 @@ func (c *Client) feed(ctx context.Context, address *url.URL, r Request, w io.Wri
 	final := *answer.Request.URL
 	final.Fragment, final.RawFragment = "", ""
 	if f.URL = printable(final.String(), maxAddress); f.URL == "" {
-		// It was read, but cannot be kept.
+		// The address was read, but cannot be stored.
 		f.URL, f.Permanent = address.String(), false
 	}
 	kind, params, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
@@ -125,7 +124,7 @@ func (c *Client) feed(ctx context.Context, address *url.URL, r Request, w io.Wri
 	return f, err
 }
 
-// permanent reports whether a request is the last of redirects that are all for good.
+// permanent reports whether a request ends a chain of redirects that are all permanent.
 func permanent(r *http.Request) bool {
 	redirected := r.Response != nil
 	for ; r.Response != nil; r = r.Response.Request {
@@ -136,7 +135,7 @@ func permanent(r *http.Request) bool {
 	return redirected
 }
 
-// printable returns a text if it is not too long and can be stored and sent as it is, else none.
+// printable returns a text that can be stored and sent as it is; "" if it cannot, or is too long.
 func printable(text string, most int) string {
 	if len(text) > most || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return ""
@@ -144,11 +143,11 @@ func printable(text string, most int) string {
 	return text
 }
 
-// longest is how long a server may ask for anything: a duration can hold it.
+// longest is the longest time that a server may ask for, which fits into a duration.
 const longest = 10 * 365 * 24 * time.Hour
 
-// retryAfter is how long a server asks to be left alone, in seconds or until a date. The date is
-// compared with the server's own clock, where it tells it.
+// retryAfter returns how long a server asks to be left alone, given in seconds or as a date. The date
+// is compared with the server's own clock, if the answer has it.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if at, err := http.ParseTime(value); err == nil {
@@ -160,8 +159,8 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return seconds(value)
 }
 
-// maxAge is how long a server says that its answer stays as it is, less the time that the answer
-// has been on its way in caches.
+// maxAge returns how long a server says that its answer stays the same, less the time that the answer
+// has spent in caches.
 func maxAge(h http.Header) time.Duration {
 	for _, line := range h.Values("Cache-Control") {
 		for directive := range strings.SplitSeq(line, ",") {
@@ -175,7 +174,7 @@ func maxAge(h http.Header) time.Duration {
 	return 0
 }
 
-// seconds is a number of seconds; what is none is 0.
+// seconds returns a number of seconds; 0 for any other text.
 func seconds(text string) time.Duration {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
@@ -204,7 +203,7 @@ func (p *pace) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// output remembers that it failed, so that this is not taken for a failure of the server.
+// output remembers that it failed, so that its failure does not count as one of the server.
 type output struct {
 	io.Writer
 	err error

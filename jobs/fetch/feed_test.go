@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// F10, F11: what came with a feed is told.
+// F10, F11: the answer returns the headers that came with a feed.
 func TestFeed(t *testing.T) {
 	t.Parallel()
 	var asked http.Header
@@ -66,7 +66,8 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// F10: a feed has moved only if each redirect says so for good, and no redirect leads inside.
+// F10: a feed has moved only if all redirects are permanent. No redirect leads to an address that is
+// not public.
 func TestFeedRedirects(t *testing.T) {
 	t.Parallel()
 	var s *httptest.Server
@@ -124,7 +125,7 @@ func TestFeedRedirects(t *testing.T) {
 	}
 }
 
-// F10, F15: whatever a server does, a feed ends, with its reason.
+// F10, F15: whatever a server does, a fetch ends, with its reason.
 func TestFeedFaults(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
@@ -196,7 +197,7 @@ func TestFeedFaults(t *testing.T) {
 	}
 }
 
-// drip writes the same again and again until the other side has enough.
+// drip writes the same part again and again until the other side has enough.
 func drip(w http.ResponseWriter, r *http.Request, stop <-chan struct{}, part []byte, every time.Duration) {
 	tick := time.NewTicker(max(every, time.Microsecond))
 	defer tick.Stop()
@@ -220,7 +221,7 @@ var errFull = errors.New("the disk is full")
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// F15: a full disk and the caller's own end are no failures of the feed.
+// F15: a full disk, and a caller that stops, are no failures of the feed.
 func TestFeedEndsHere(t *testing.T) {
 	t.Parallel()
 	arrived := make(chan struct{}, 1)
@@ -248,7 +249,7 @@ func TestFeedEndsHere(t *testing.T) {
 	}
 }
 
-// F10: Retry-After in both its forms, also from servers whose clock is wrong, and max-age.
+// F10: Retry-After in both its forms, also from servers with a wrong clock, and max-age.
 func TestWhenToComeAgain(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC)
@@ -284,7 +285,7 @@ func TestWhenToComeAgain(t *testing.T) {
 	}
 }
 
-// What a server says is stored as text: nothing in it is that cannot be.
+// Texts of a server are stored, so they hold no characters that cannot be.
 func TestFeedTexts(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -68,7 +68,7 @@ type Client struct {
 
 type times struct{ whole, dial, tls, header, feed time.Duration }
 
-// CheckProxy says whether an address may be Config.Proxy.
+// CheckProxy returns an error if an address cannot be Config.Proxy.
 func CheckProxy(p *url.URL) error {
 	if p.Scheme != "http" && p.Scheme != "socks5" || p.Hostname() == "" || p.Port() == "" {
 		return fmt.Errorf("proxy %q: want http://host:port or socks5://host:port", p.Redacted())
@@ -124,8 +124,8 @@ func (c *Client) Close() {
 	c.transport.CloseIdleConnections()
 }
 
-// begin returns a context that ends with ctx, after a time, or with the client. Its end must
-// be called.
+// begin returns a context that ends with ctx, after a time, or with the client. The caller must call
+// its end.
 func (c *Client) begin(ctx context.Context, within time.Duration) (context.Context, func(), error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ctx, stop := context.WithTimeout(ctx, within)
@@ -165,12 +165,12 @@ func follow(next *http.Request, before []*http.Request) error {
 // Request says what to fetch.
 type Request struct {
 	URL string
-	// Accept are the types of content that are wanted, as in "text/html" or "image/*"; none: any.
+	// Accept are the wanted types of content, as in "text/html" or "image/*"; none: any.
 	Accept []string
 	// MaxBytes is the size of the largest body, after decompression.
 	MaxBytes int64
-	// ETag and LastModified are those of the response that the caller has, in which case the
-	// server may answer 304 without a body.
+	// ETag and LastModified are those of the response that the caller has. The server may then answer
+	// 304 without a body.
 	ETag, LastModified string
 }
 
@@ -182,13 +182,13 @@ type Response struct {
 	// Type is the type of the content in lower case, as in "text/html", or empty if it is not stated.
 	Type   string
 	Header http.Header
-	// Body is the decompressed body. Reading more than MaxBytes of it fails with
-	// ErrTooLarge, and other failures are typed as those of Get are. It must be closed.
+	// Body is the decompressed body. Reading more than MaxBytes of it fails with ErrTooLarge. Other
+	// failures have the types of those of Get. The caller must close it.
 	Body io.ReadCloser
 }
 
-// Get fetches an address. Its errors are those of errors.go. A body that nobody reads any
-// more ends with the time of Config.Timeout at the latest.
+// Get fetches an address. Its errors are those of errors.go. A body that nobody reads any more ends
+// after Config.Timeout at the latest.
 func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
 	address, err := parse(r.URL)
 	if err != nil {
@@ -210,7 +210,7 @@ func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
 	return response, nil
 }
 
-// ask sends a request and returns the last answer, of any status, after its redirects.
+// ask sends a request and returns the last answer after its redirects, whatever its status.
 func (c *Client) ask(ctx context.Context, address *url.URL, r Request) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
 	if err != nil {
@@ -235,7 +235,7 @@ func (c *Client) get(ctx context.Context, address *url.URL, r Request) (*Respons
 	if err != nil {
 		return nil, err
 	}
-	// A malformed type is none, and it is wanted where any is.
+	// A malformed type counts as none, which is accepted if any type is wanted.
 	kind, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
 		kind = ""
@@ -263,7 +263,7 @@ func content(answer *http.Response, kind string, r Request) (io.ReadCloser, erro
 	case "", "identity":
 		return http.MaxBytesReader(nil, answer.Body, r.MaxBytes), nil
 	case "gzip", "x-gzip":
-		// Compressed data can be endless and hold nothing.
+		// Compressed data can be endless without any content.
 		packed := http.MaxBytesReader(nil, answer.Body, r.MaxBytes+maxFraming)
 		unpacked, err := gzip.NewReader(packed)
 		if err != nil {
@@ -275,7 +275,7 @@ func content(answer *http.Response, kind string, r Request) (io.ReadCloser, erro
 	}
 }
 
-// accepted reports whether a type of content is among those wanted.
+// accepted reports whether a type of content is a wanted one.
 func accepted(kind string, wanted []string) bool {
 	for _, w := range wanted {
 		if group, ok := strings.CutSuffix(w, "*"); kind == w || ok && strings.HasPrefix(kind, group) {
@@ -314,9 +314,9 @@ func (b *body) Close() error {
 	return err
 }
 
-// Do sends a request that a library made, such as a Web Push, within the limits of Get, and
-// returns the answer's status without its body: nobody here reads what a stranger answers. It
-// follows no redirect. The errors are those of Get, but any status is an answer.
+// Do sends a request that a library made, such as a Web Push, within the limits of Get. It returns
+// the status of the answer without its body, which nobody here reads. It follows no redirect. The
+// errors are those of Get, but any status is an answer.
 func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	address, err := parse(request.URL.String())
 	if err != nil {

@@ -38,7 +38,7 @@ func TestGet(t *testing.T) {
 	})
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
 	site := "http://page.test:" + port
-	// The address that is not public is passed over.
+	// The address that is not public is skipped.
 	c, dialled := newClient(t, Config{Version: "1.2", Site: "https://river.example", Allow: loopback},
 		map[string][]string{"page.test": {"10.0.0.1 127.0.0.1"}})
 
@@ -368,7 +368,7 @@ func TestConnections(t *testing.T) {
 		{"http://" + silent.Addr().String(), ErrTimeout},
 	} {
 		c, _ := newClient(t, Config{Allow: loopback}, nil)
-		if tt.want == ErrTimeout { // what the two times are of, and neither is none
+		if tt.want == ErrTimeout { // shorten both times, but not to 0
 			c.times.tls /= 100
 			c.transport.ResponseHeaderTimeout /= 200
 		}
@@ -404,7 +404,7 @@ func TestClose(t *testing.T) {
 		failed <- err
 	}()
 	<-arrived
-	// The caller's own cancellation is no failure of the other side.
+	// It is no failure of the other side if the caller cancels.
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-arrived
@@ -429,7 +429,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// A connection that is kept for the next request ends with the client, and not by its own time.
+// A kept connection ends with the client, and not only after its own time.
 func TestCloseIdle(t *testing.T) {
 	t.Parallel()
 	states := make(chan http.ConnState, 10)

@@ -26,14 +26,14 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// names are a DNS server for tests: the addresses of names. A name with several answers
-// gives them one after the other, as in DNS rebinding, and then the last one again.
+// names is a DNS server for tests. A name with several answers gives one after the other, as in DNS
+// rebinding, and then repeats the last.
 type names struct {
 	mu      sync.Mutex // guards answers
 	answers map[string][]string
 }
 
-// take returns the addresses of a name in the present answer, which are separated by spaces.
+// take returns the addresses of a name in the present answer, in which spaces separate them.
 func (n *names) take(name string, kind dnsmessage.Type) (found []netip.Addr, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -112,7 +112,7 @@ func (d *dials) all() []string {
 	return slices.Clone(d.passed)
 }
 
-// newClient returns a client that looks up names in answers, and what it connects to.
+// newClient returns a client that looks up names in answers, and the addresses that it connects to.
 func newClient(t *testing.T, cfg Config, answers map[string][]string) (*Client, *dials) {
 	t.Helper()
 	cfg.Resolver = (&names{answers: answers}).resolver()
@@ -145,7 +145,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// get fetches an address with all of its body.
+// get fetches an address with its whole body.
 func get(t *testing.T, c *Client, r Request) (*Response, string, error) {
 	t.Helper()
 	response, err := c.Get(t.Context(), r)

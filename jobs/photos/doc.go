@@ -1,13 +1,14 @@
-// Package photos fetches the pictures that items of sources have, and makes files of them (source:
-// 002, G19 and G20; 003, F30). Which pictures wait, and what becomes of one, is said by package
-// riverrun/timelines/sources/photos.
+// Package photos fetches the pictures of items of sources, and makes files of them (source: 002, G19
+// and G20; 003, F30). Package riverrun/timelines/sources/photos keeps which pictures wait, and
+// decides what happens to a picture.
 //
-// A run works one host: it claims the next pictures there, those of several sources in turn, and
-// fetches one after the other, with a gap that all nodes keep. It goes through the guard of package
-// fetch, also at redirects, and asks with If-None-Match if the source has a picture of the same
-// address. What comes is told by its content, oriented, stripped and made in its sizes, by package
-// pictures; nothing of it is served as it came. A few pictures at a time are recorded together.
+// A run works one host. It claims the next pictures there, where the sources of the host take turns,
+// and fetches one after the other, with a gap that all nodes keep. It goes through the guard of
+// package fetch, also at redirects. It sends If-None-Match if the source has a picture of the same
+// address. Package pictures finds the type of a picture by its content, turns it upright, strips it,
+// and makes its sizes; no picture is served as it came. A few pictures at a time are recorded
+// together.
 //
-// The file of a picture waits on the disk, not in memory, until it may be made: one large picture is
-// made at a time on a node, and those that people upload come first.
+// While a picture waits to be made, its file stands on the disk, not in memory. A node makes one
+// large picture at a time. Pictures that people upload come first.
 package photos

@@ -22,27 +22,28 @@ import (
 )
 
 const (
-	// MaxBytes is the size of the largest picture as it comes. The table of codes says it too.
+	// MaxBytes is the size of the largest picture as it comes. The table of codes states it too.
 	MaxBytes = 20 << 20
-	// timeout bounds the fetch of one picture, and Making the time that it takes to make it. An honest
-	// one takes a second; meanwhile uploads wait.
+	// timeout bounds the fetch of one picture. Making bounds the time that it takes to make one. An
+	// honest picture takes a second, and uploads wait meanwhile.
 	timeout = time.Minute
 	Making  = 10 * time.Second
-	// atOnce is how many pictures are claimed together: they are fetched within their lease.
+	// atOnce is how many pictures are claimed together. All of them are fetched within their lease.
 	atOnce = 20
-	// runTime is when a run claims no more. claimTime is when it gives back what it claimed.
+	// After runTime a run claims no more pictures. After claimTime it gives back those that it has
+	// claimed.
 	runTime   = time.Minute
 	claimTime = 2 * time.Minute
-	// recordTime bounds the recording of what was made.
+	// recordTime bounds the time that it takes to record pictures.
 	recordTime = 30 * time.Second
-	// What was made is recorded when it is so many, or so old.
+	// Pictures are recorded when this many are made, or when the oldest has waited this long.
 	together = 8
 	soon     = 500 * time.Millisecond
-	// longestRest is how long a host is left alone at most that asks for it.
+	// longestRest is the longest time for which a host is left alone because it asks for that.
 	longestRest = time.Hour
 )
 
-// accept are the types that are read; some servers choose by it.
+// accept are the types of pictures that are read. Some servers choose by them.
 var accept = []string{"image/jpeg", "image/png", "image/gif", "image/webp;q=0.9", "image/*;q=0.5", "*/*;q=0.1"}
 
 // Fetcher fetches pictures. It is safe for concurrent use.
@@ -50,18 +51,19 @@ type Fetcher struct {
 	Photos *photos.Store
 	Blobs  blobs.Store
 	Client *fetch.Client
-	// Act makes a change so that rivers and nodes follow (tiers.Tiers).
+	// Act makes a change, and has rivers and nodes follow it (tiers.Tiers).
 	Act func(context.Context, func(context.Context) (timelines.Change, error)) (timelines.Change, error)
-	// Turn returns when a picture may be made, and done is called after it.
+	// Turn returns when a picture may be made. The caller calls done after that.
 	Turn func(ctx context.Context) (done func(), err error)
-	// Dir is where pictures stand while they come; empty is the system's for temporary files.
+	// Dir is the folder of pictures that are being fetched; empty: the system's folder for temporary
+	// files.
 	Dir string
 	Log *slog.Logger
 }
 
-// Run fetches pictures of a host that are due, until there are none, somebody else asks the host, the
-// host wants to be left alone, or some time has passed. An error is that of a store, of the disk or of
-// ctx; what was claimed then is due again some minutes later.
+// Run fetches the due pictures of a host, until there are none, another process asks the host, the
+// host wants to be left alone, or some time has passed. The error is that of a store, of the disk or
+// of ctx; then the claimed pictures are due again some minutes later.
 func (f Fetcher) Run(ctx context.Context, host string) error {
 	for end := time.Now().Add(runTime); time.Now().Before(end); {
 		claimed, err := f.Photos.Claim(ctx, host, atOnce)
@@ -85,20 +87,20 @@ func (f Fetcher) Run(ctx context.Context, host string) error {
 	return nil
 }
 
-// run is the work on what was claimed together.
+// run is the work on the pictures that were claimed together.
 type run struct {
 	Fetcher
 	host string
-	// known are the pictures of addresses that were fetched just now, by source and address.
+	// known are the outcomes of pictures that were fetched just now, by source and address.
 	known map[string]photos.Outcome
-	// made are to be recorded.
+	// made receives the pictures that are to be recorded.
 	made chan photos.Outcome
 	// rest is how long the host wants to be left alone.
 	rest time.Duration
 }
 
-// work works pictures one after the other, and returns those that it did not come to. What is made is
-// recorded meanwhile: the next one may take long to come.
+// work works pictures one after the other, and returns those that it did not reach. Pictures are
+// recorded at the same time, since the next one may take long to come.
 func (r *run) work(ctx context.Context, claimed []photos.Photo) (rest []photos.Photo, err error) {
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -108,7 +110,7 @@ func (r *run) work(ctx context.Context, claimed []photos.Photo) (rest []photos.P
 		err := r.record(ctx)
 		if err != nil {
 			stop(err)
-			for range r.made { // it is due again some minutes later
+			for range r.made { // these pictures are due again some minutes later
 			}
 		}
 		recorded <- err
@@ -130,7 +132,7 @@ func (r *run) work(ctx context.Context, claimed []photos.Photo) (rest []photos.P
 	return nil, nil
 }
 
-// record records what is made, some together, until there is no more.
+// record records pictures, several together, until there are no more.
 func (r *run) record(ctx context.Context) error {
 	for o := range r.made {
 		list := []photos.Outcome{o}
@@ -153,7 +155,7 @@ func (r *run) record(ctx context.Context) error {
 	return nil
 }
 
-// recordAll records pictures, those of a source together, also if this node stops.
+// recordAll records pictures, those of one source together. It does so even if this node stops.
 func (r *run) recordAll(ctx context.Context, list []photos.Outcome) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
@@ -176,7 +178,7 @@ func (r *run) recordAll(ctx context.Context, list []photos.Outcome) error {
 	return nil
 }
 
-// one fetches and makes one picture. It reports false if somebody else asks the host.
+// one fetches and makes one picture. It returns false if another process asks the host.
 func (r *run) one(ctx context.Context, p photos.Photo) (asked bool, err error) {
 	key := fmt.Sprint(p.SourceID, " ", p.URL)
 	if o, ok := r.known[key]; ok {
@@ -204,7 +206,7 @@ func (r *run) one(ctx context.Context, p photos.Photo) (asked bool, err error) {
 	if err != nil {
 		return true, fmt.Errorf("fetched picture: %w", err)
 	}
-	// Without a name it goes with the process, however that ends.
+	// The file has no name, so it is gone when the process ends, however that happens.
 	defer func() { err = errors.Join(err, file.Close()) }()
 	if err := os.Remove(file.Name()); err != nil {
 		return true, fmt.Errorf("fetched picture: %w", err)
@@ -228,7 +230,7 @@ func (r *run) one(ctx context.Context, p photos.Photo) (asked bool, err error) {
 	return true, nil
 }
 
-// reserve waits for the gap of the host, and reports false if somebody else asks it.
+// reserve waits for the gap of the host. It returns false if another process asks the host.
 func (r *run) reserve(ctx context.Context) (free bool, err error) {
 	for range 3 {
 		wait, err := r.Photos.Reserve(ctx, r.host)
@@ -249,7 +251,8 @@ func (r *run) reserve(ctx context.Context) (free bool, err error) {
 	return false, nil
 }
 
-// get fetches the address of a picture into a file. What the other side is to blame for is a problem.
+// get fetches the address of a picture into a file. It returns a problem if the other side is to
+// blame.
 func (r *run) get(ctx context.Context, p photos.Photo, file io.Writer) (photos.Outcome, error) {
 	o := photos.Outcome{Photo: p}
 	within, cancel := context.WithTimeout(ctx, timeout)
@@ -288,7 +291,7 @@ func (r *run) picture(ctx context.Context, o *photos.Outcome, file *os.File) err
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("fetched picture: %w", err)
 	}
-	// What is no picture need not wait for its turn.
+	// A file that is no picture need not wait for its turn.
 	made, err := pictures.Picture{}, pictures.Check(ctx, file, pictures.Limits{})
 	if err == nil {
 		made, err = r.make(ctx, file)
@@ -308,8 +311,8 @@ func (r *run) picture(ctx context.Context, o *photos.Outcome, file *os.File) err
 	return err
 }
 
-// errSlow says that a picture takes longer to make than any honest one, errPanic that it breaks what
-// makes it.
+// errSlow says that a picture takes longer to make than any honest one. errPanic says that the code
+// that makes pictures panicked.
 var (
 	errSlow  = errors.New("the picture takes too long")
 	errPanic = errors.New("the picture cannot be made")
@@ -357,8 +360,8 @@ var reasons = []struct {
 	{fetch.ErrBroken, photos.Unreachable, true},
 }
 
-// problemOf is the problem that an error of a request stands for, and whether it may pass; it is not
-// known if it is our own.
+// problemOf returns the problem that an error of a request stands for, and whether it may pass. known
+// is false if this node is to blame.
 func problemOf(err error) (code formats.Code, passes, known bool) {
 	for _, r := range reasons {
 		if errors.Is(err, r.err) {

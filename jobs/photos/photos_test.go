@@ -50,7 +50,7 @@ type world struct {
 
 	mu    sync.Mutex // guards what follows
 	asked []string
-	// answers are those of the server, by path.
+	// answers are the answers of the server, by path.
 	answers map[string]http.HandlerFunc
 }
 
@@ -115,14 +115,14 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	answer(out, r)
 }
 
-// answer has the server answer a path.
+// answer sets the answer of the server for a path.
 func (w *world) answer(path string, answer http.HandlerFunc) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.answers[path] = answer
 }
 
-// requests are those since the last time.
+// requests returns the requests since the last call.
 func (w *world) requests() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,7 +140,7 @@ func (w *world) list(sql string, args ...any) []string {
 	return list
 }
 
-// photo is a picture of that many pixels.
+// photo returns a picture of that size in pixels.
 func photo(width, height int) []byte {
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	for i := range img.Pix {
@@ -154,7 +154,7 @@ func photo(width, height int) []byte {
 	return b.Bytes()
 }
 
-// serves is a server of one picture that knows what it served.
+// serves returns a server of one picture that answers 304 by its ETag.
 func serves(content []byte, etag string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", etag)
@@ -162,12 +162,12 @@ func serves(content []byte, etag string) http.HandlerFunc {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		w.Header().Set("Content-Type", "text/plain") // nobody asks what it says it is
+		w.Header().Set("Content-Type", "text/plain") // the type that it claims does not matter
 		_, _ = w.Write(content)
 	}
 }
 
-// items loads items of these addresses: one each, of all that are in it.
+// items loads one item for each list of addresses.
 func (w *world) items(list ...string) {
 	w.Helper()
 	file := "id,title,pictures\n"
@@ -184,20 +184,20 @@ func (w *world) items(list ...string) {
 	w.must(w.load.Run(w.Context(), w.source))
 }
 
-// run fetches what is due.
+// run fetches the due pictures.
 func (w *world) run(host string) error {
 	w.Helper()
 	return w.fetch.Run(w.Context(), host)
 }
 
-// due has all that waits be due, and no host asked just now.
+// due makes all waiting pictures due, and frees all hosts.
 func (w *world) due() {
 	w.Helper()
 	_, err := w.pool.Exec(w.Context(), `WITH h AS (DELETE FROM fetch_hosts) UPDATE item_pictures SET next_at = now()`)
 	w.must(err)
 }
 
-// attached are the pictures of posts in their order, by names and sizes.
+// attached returns the pictures of posts in their order, by names and sizes.
 func (w *world) attached() []string {
 	w.Helper()
 	return w.list(`
@@ -205,14 +205,14 @@ func (w *world) attached() []string {
 		FROM posts p JOIN files f ON f.post_id = p.id GROUP BY p.id ORDER BY p.body`)
 }
 
-// states are those of all pictures, with what is wrong.
+// states returns the states of all pictures, with their problems.
 func (w *world) states() []string {
 	w.Helper()
 	return w.list(`SELECT trim(format('%s %s %s', replace(url, $1, ''), state, problem)) FROM item_pictures ORDER BY url`, w.server.URL)
 }
 
-// G19, G20: what an item shows is fetched, made and attached; the same address in another item is asked for with
-// what is known of it.
+// G19, G20: the pictures of an item are fetched, made and attached. If another item has the same
+// address, it is asked for with the stored ETag.
 func TestPicturesComeToPosts(t *testing.T) {
 	w := newWorld(t)
 	w.answer("/quay.png", serves(photo(900, 600), `"q"`))
@@ -226,7 +226,7 @@ func TestPicturesComeToPosts(t *testing.T) {
 	w.same("attached", w.attached(), []string{"Item 0: quay.png 900x600, rope.png 30x20"})
 	w.same("sizes", w.list(`SELECT b.size FROM file_blobs b JOIN files f ON f.id = b.file_id WHERE f.name = 'quay.png' ORDER BY 1`), []string{"full", "thumb"})
 
-	// Others show one of them too, and two of them a new one.
+	// Other items show one of them too, and two of these items show a new one.
 	same := w.server.URL + "/quay.png|" + w.server.URL + "/rope.png"
 	w.answer("/boat.png", serves(photo(40, 30), `"b"`))
 	w.items(same, w.server.URL+"/rope.png", w.server.URL+"/boat.png", w.server.URL+"/boat.png")
@@ -234,10 +234,10 @@ func TestPicturesComeToPosts(t *testing.T) {
 	w.same("asked", w.requests(), []string{`/rope.png "r"`, "/boat.png"})
 	w.same("attached", w.attached(), []string{"Item 0: quay.png 900x600, rope.png 30x20", "Item 1: rope.png 30x20", "Item 2: boat.png 40x30", "Item 3: boat.png 40x30"})
 
-	// riverrun check counts them, and the sweep leaves them.
+	// riverrun check counts the files, and the sweep leaves them alone.
 	report, err := files.Check(t.Context(), w.pool, w.fetch.Blobs)
 	w.must(err)
-	// Four blobs of pictures, of which one has two sizes, and the files of two loads.
+	// There are four blobs of pictures, one picture having two sizes, and the files of two loads.
 	if report.Blobs != 6 || len(report.Missing)+len(report.Orphaned) != 0 {
 		t.Errorf("check: %+v", report)
 	}
@@ -246,7 +246,7 @@ func TestPicturesComeToPosts(t *testing.T) {
 	}
 }
 
-// F30: each failure has its code, and those that may pass are tried again.
+// F30: each failure has its code, and failures that may pass are tried again.
 func TestPicturesThatCannotBeHad(t *testing.T) {
 	w := newWorld(t)
 	status := func(code int) http.HandlerFunc {
@@ -303,7 +303,7 @@ func TestPicturesThatCannotBeHad(t *testing.T) {
 	w.same("counts", w.list(`SELECT format('%s %s', pictures, picture_errors) FROM loads`), []string{"0 11"})
 	w.same("problems", w.list(`SELECT count(*)::text FROM load_problems WHERE field = 'picture' AND NOT error`), []string{"11"})
 
-	// The one gets well.
+	// One of them can be had now.
 	w.answer("/ill.png", serves(good, ""))
 	w.due()
 	w.must(w.run(w.host))
@@ -311,7 +311,8 @@ func TestPicturesThatCannotBeHad(t *testing.T) {
 	w.same("counts", w.list(`SELECT format('%s %s', pictures, picture_errors) FROM loads`), []string{"1 11"})
 }
 
-// A host that wants to be left alone is, with all its pictures; and one that somebody else asks.
+// A host that wants to be left alone is left alone, with all its pictures. So is a host that another
+// process asks.
 func TestHostsOfPicturesAreLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	w.answer("/a.png", func(w http.ResponseWriter, _ *http.Request) {
@@ -343,7 +344,8 @@ func TestHostsOfPicturesAreLeftAlone(t *testing.T) {
 
 var errCut = errors.New("cut off")
 
-// Whatever is cut off between the fetch and the attachment, and after it, nothing is lost or doubled.
+// Wherever the work is cut off between the fetch and the attachment, and after it, nothing is lost or
+// doubled.
 func TestCutOffPicturesGoOn(t *testing.T) {
 	w := newWorld(t)
 	var all []string

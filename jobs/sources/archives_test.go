@@ -20,9 +20,9 @@ import (
 
 var escape = regexp.MustCompile(`\\([[:punct:]])`)
 
-// What people really wrote, as a full list and as a feed: archives of FriendFeed, those of
-// RIVERRUN_ARCHIVES if that is set. Each entry is one post with its own text and date; the same entries
-// once more change nothing.
+// Archives of FriendFeed hold what people really wrote. They are loaded as full lists and as feeds;
+// those of RIVERRUN_ARCHIVES if that is set. Each entry is one post with its own text and date. The
+// same entries once more change nothing.
 func TestArchivesAsSources(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join("..", "..", "timelines", "friendfeed", "testdata")
@@ -63,8 +63,8 @@ func TestArchivesAsSources(t *testing.T) {
 					w.must(w.pool.QueryRow(t.Context(), `
 						SELECT p.body, p.markup, p.created_at FROM source_items i JOIN posts p ON p.id = i.post_id WHERE i.source_id = $1 AND i.external_id = $2`,
 						w.source, e.ID).Scan(&body, &withMarkup, &at))
-					// Lines and the spaces at their ends may be others, the words are the same.
-					// What looks like @names and #tags is escaped.
+					// Lines, and the spaces at their ends, may differ; the words are the same. Words that
+					// look like @names and #tags are escaped.
 					if withMarkup {
 						body = escape.ReplaceAllString(body, "$1")
 					}
@@ -89,7 +89,7 @@ func startsWith(words, first []string) bool {
 	return len(words) >= len(first) && strings.Join(words[:len(first)], " ") == strings.Join(first, " ")
 }
 
-// readArchive reads the entries that have a text and an id that none before has.
+// readArchive reads the entries that have a text, and an id that no earlier entry has.
 func readArchive(t *testing.T, name string) (entries []*friendfeed.Entry) {
 	t.Helper()
 	file, err := os.Open(name)

@@ -14,8 +14,8 @@ import (
 
 var benchItems = flag.Int("items", 0, "items of BenchmarkLoads; default: 20,000, a tenth of that with -short")
 
-// F37: BenchmarkLoads loads a list of items of a kilobyte for the first time, once more unchanged, and
-// with one in a hundred changed.
+// F37: BenchmarkLoads loads a list of items of a kilobyte for the first time, once more unchanged,
+// and with one in a hundred changed.
 func BenchmarkLoads(b *testing.B) {
 	n := *benchItems
 	if n == 0 {
@@ -44,7 +44,7 @@ func BenchmarkLoads(b *testing.B) {
 	b.ReportMetric(float64(is.Sys)/1e6, "MB")
 }
 
-// manyItems is a file of n items of a kilobyte, of which one in every is changed. More makes it
+// manyItems returns a file of n items of a kilobyte. One item in every is changed. With more it is
 // another file with the same items.
 func manyItems(n, every int, more bool) string {
 	words := strings.Fields("harbour morning quiet wind boats rope anchor letter window garden market bread river mountain station evening paper music winter summer bridge village teacher student painter question answer weather report")

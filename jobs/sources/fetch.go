@@ -22,13 +22,14 @@ import (
 )
 
 // Fetcher fetches sources by their links. It is safe for concurrent use: a source is fetched by one
-// at a time, and a host asked by one.
+// process at a time, and a host gets one request at a time.
 type Fetcher struct {
 	Sources *sources.Store
-	// Blobs is where files go as they came.
+	// Blobs keeps fetched files as they came.
 	Blobs  blobs.Store
 	Client *fetch.Client
-	// Dir is where files stand while they come; empty is the system's for temporary files.
+	// Dir is the folder of files that are being fetched; empty: the system's folder for temporary
+	// files.
 	Dir string
 	// MaxBytes is the size of the largest file; 0: that of the limits of Sources.
 	MaxBytes int64
@@ -37,28 +38,28 @@ type Fetcher struct {
 	Log    *slog.Logger
 }
 
-// Outcome is what became of a fetch.
+// Outcome says what happened in a fetch.
 type Outcome struct {
-	// Load is the number of the load that it made; 0: there is nothing new, or a Problem.
+	// Load is the number of the load that the fetch made; 0: nothing is new, or there is a Problem.
 	Load    int64
 	Problem sources.Problem
-	// Postponed says that the host was asked by somebody else, and nothing was fetched.
+	// Postponed says that another process was asking the host, and nothing was fetched.
 	Postponed bool
-	// After is when the source is fetched again; 0: it is paused.
+	// After is how long to wait until the source is fetched again; 0: it is paused.
 	After time.Duration
 }
 
-// Fetch fetches a source once, and makes a load of what is new. That the source cannot be fetched is
-// an Outcome. sources.ErrBusy says that somebody else fetches it (F11: then this one stops),
-// sources.ErrNotFound that it is no active link, sources.ErrStale that it was changed meanwhile, so
-// that what came was thrown away (F34). Any other error is that of a store, of the disk or of ctx;
-// then the source is due again some minutes after it was claimed.
+// Fetch fetches a source once, and makes a load if the file is new. If the source cannot be fetched,
+// the Outcome says so. Fetch returns sources.ErrBusy if somebody else fetches the source (F11: then
+// this call stops), sources.ErrNotFound if it is not an active link, and sources.ErrStale if it was
+// changed meanwhile, so that the fetched file was thrown away (F34). Any other error is that of a
+// store, of the disk or of ctx; then the source is due again some minutes after it was claimed.
 func (f Fetcher) Fetch(ctx context.Context, source int64) (Outcome, error) {
 	return f.fetch(ctx, source, false)
 }
 
-// Preview fetches a source and makes a dry load, which shows what Fetch would change, also if nothing is
-// new. Nothing else is recorded, whatever comes. The errors are those of Fetch.
+// Preview fetches a source and makes a dry load, which shows what Fetch would change, even if nothing
+// is new. It records nothing else, whatever the result. It returns the errors of Fetch.
 func (f Fetcher) Preview(ctx context.Context, source int64) (Outcome, error) {
 	o, err := f.fetch(ctx, source, true)
 	o.After = 0
@@ -93,7 +94,8 @@ func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target 
 		return o, err
 	}
 	if wait > 0 {
-		// A request that is under way may end at any time, and whoever made it goes on with those that are due.
+		// A request that is under way may end at any time. The process that made it goes on with the
+		// due sources.
 		if o.Postponed = true; wait > sources.HostLease { // the host asked to be left alone
 			o.After = wait + time.Duration(f.chance()*float64(30*time.Second))
 		}
@@ -109,7 +111,7 @@ func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target 
 	if err != nil {
 		return o, fmt.Errorf("fetched file: %w", err)
 	}
-	// Without a name it goes with the process, however that ends.
+	// The file has no name, so it is gone when the process ends, however that happens.
 	defer func() { err = errors.Join(err, file.Close()) }()
 	if err := os.Remove(file.Name()); err != nil {
 		return o, fmt.Errorf("fetched file: %w", err)
@@ -121,7 +123,7 @@ func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target 
 		return o, err
 	}
 	gap = sources.GapAfter(time.Since(began), done.Problem != "" || a.answer.RetryAfter > 0)
-	// What another host said, to which this one redirects, is not about this one.
+	// The answer of another host, to which this one redirects, says nothing about this host.
 	if (done.Problem == sources.TooOften || done.Problem == sources.ServerFails) && hosts.Of(a.answer.URL) == host {
 		gap = max(gap, min(a.answer.RetryAfter, time.Hour)) // its other feeds wait as well
 	}
@@ -173,7 +175,7 @@ func (a *attempt) run(ctx context.Context) (sources.Fetched, error) {
 		}
 		return a.came(ctx, said.TTL, "")
 	}
-	// A source that was read before is no page: its site is ill, and the page may name anything.
+	// The address gave a feed before. So its site is broken now, and the page may name anything.
 	named, err := a.discover(ctx)
 	if err != nil {
 		return sources.Fetched{}, err
@@ -197,9 +199,9 @@ func (a *attempt) run(ctx context.Context) (sources.Fetched, error) {
 	return a.came(ctx, said.TTL, named)
 }
 
-// follow fetches the address that a feed says it has moved to (itunes:new-feed-url). It has not moved
-// if that is where it is, or where another source of the owner is, or if there is no feed that stays
-// there.
+// follow fetches the address that the feed says it has moved to (itunes:new-feed-url). The feed has
+// not moved if this is its address already, if another source of the owner has the address, or if the
+// feed there moves on or is none.
 func (a *attempt) follow(ctx context.Context, to string) (done sources.Fetched, moved bool, err error) {
 	to, _, _ = strings.Cut(to, "#")
 	if to == "" || to == a.target.URL || to == a.answer.URL {
@@ -225,8 +227,8 @@ func (a *attempt) follow(ctx context.Context, to string) (done sources.Fetched, 
 	return done, true, err
 }
 
-// came is the outcome of a file, which is stored if it is a new one. named is the address of the
-// feed, if it is another than that of the source.
+// came returns the outcome of a fetched file, and stores the file if it is new. named is the address
+// of the feed, if it is not that of the source.
 func (a *attempt) came(ctx context.Context, ttl time.Duration, named string) (sources.Fetched, error) {
 	done, err := a.moved(ctx, sources.Fetched{After: a.period(ttl), URL: named})
 	if err != nil {
@@ -249,8 +251,8 @@ func (a *attempt) came(ctx context.Context, ttl time.Duration, named string) (so
 	return done, nil
 }
 
-// moved has the source move where all redirects led for good, unless its owner has another one
-// there.
+// moved sets the new address of the source if all redirects were permanent, unless the owner has
+// another source with that address.
 func (a *attempt) moved(ctx context.Context, done sources.Fetched) (sources.Fetched, error) {
 	if !a.answer.Permanent || a.answer.URL == a.target.URL {
 		return done, nil
@@ -270,7 +272,7 @@ func (a *attempt) failed(p sources.Problem) sources.Fetched {
 	return sources.Fetched{Problem: p, After: after}
 }
 
-// period is when a source is fetched again that was fetched. While its loads fail, that is later and later.
+// period returns how long to wait after a fetch. While the loads of the source fail, the time grows.
 func (a *attempt) period(ttl time.Duration) time.Duration {
 	after := a.Sources.Limits().Period(a.chance(), ttl, a.answer.MaxAge, a.answer.RetryAfter)
 	if a.target.Problem != "" && !sources.Problem(a.target.Problem).OfFetch() {
@@ -279,7 +281,7 @@ func (a *attempt) period(ttl time.Duration) time.Duration {
 	return after
 }
 
-// get fetches an address into the file. Only what the other side is to blame for is a problem.
+// get fetches an address into the file. It returns a problem only if the other side is to blame.
 func (a *attempt) get(ctx context.Context, r fetch.Request) (sources.Problem, error) {
 	if err := a.rewind(); err != nil {
 		return "", err
@@ -289,7 +291,7 @@ func (a *attempt) get(ctx context.Context, r fetch.Request) (sources.Problem, er
 	}
 	hash := sha256.New()
 	r.MaxBytes = a.maxBytes()
-	// Buffered, as some servers send a few bytes at a time.
+	// The output is buffered, since some servers send a few bytes at a time.
 	out := bufio.NewWriterSize(io.MultiWriter(a.file, hash), 1<<16)
 	var err error
 	a.answer, err = a.Client.Feed(ctx, r, out)
@@ -316,8 +318,8 @@ func (a *attempt) get(ctx context.Context, r fetch.Request) (sources.Problem, er
 	}
 }
 
-// look reads the beginning of the file: what the feed says of itself, and what is wrong with it. That
-// it is a page decides here; whatever else is wrong is said by the load.
+// look reads the beginning of the file. It returns what the feed says about itself, and what is wrong
+// with the file. Only a page has consequences here; the load reports everything else.
 func (a *attempt) look(ctx context.Context) (said formats.Feed, wrong, err error) {
 	if err := a.rewind(); err != nil {
 		return said, nil, err
@@ -326,7 +328,7 @@ func (a *attempt) look(ctx context.Context) (said formats.Feed, wrong, err error
 		Format: formats.Format(a.target.Format), MediaType: a.answer.Type, Charset: a.answer.Charset, Base: a.answer.URL,
 	})
 	if err == nil {
-		// Feeds speak of themselves before their first item.
+		// The facts about a feed stand before its first item.
 		_, err = in.Next()
 		said = in.Feed()
 	}
@@ -340,7 +342,8 @@ func (a *attempt) look(ctx context.Context) (said formats.Feed, wrong, err error
 	return said, nil, fmt.Errorf("fetched file: %w", err)
 }
 
-// discover returns the first feed that the page in the file names, and that is not the page itself.
+// discover returns the address of the first feed that the page in the file names, unless that is the
+// page itself.
 func (a *attempt) discover(ctx context.Context) (string, error) {
 	if err := a.rewind(); err != nil {
 		return "", err
@@ -401,7 +404,7 @@ var reasons = []struct {
 	{fetch.ErrBroken, sources.BadAnswer},
 }
 
-// problemOf is the problem that an error of a request stands for; none if it is our own.
+// problemOf returns the problem that an error of a request stands for; none if this node is to blame.
 func problemOf(err error) sources.Problem {
 	for _, r := range reasons {
 		if errors.Is(err, r.err) {

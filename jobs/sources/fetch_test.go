@@ -30,7 +30,7 @@ const (
 	page = `<!doctype html><html><head><title>A site</title><link rel="alternate" type="application/rss+xml" href="%s"></head><body>Hello</body></html>`
 )
 
-// site is a server whose answers a test sets, and a source of one of its addresses.
+// site is a server whose answers a test sets, and a source with one of its addresses.
 type site struct {
 	*world
 	fetcher jobs.Fetcher
@@ -68,7 +68,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// link makes another source of the same owner.
+// link adds another source of the same owner.
 func (s *site) link(url string) (id int64) {
 	s.Helper()
 	s.must(s.pool.QueryRow(s.Context(), `
@@ -98,7 +98,7 @@ func redirect(status int, to string) http.HandlerFunc {
 	}
 }
 
-// fetch fetches the source, whose host may be asked, and looks that nothing is left behind.
+// fetch fetches the source, whose host may be asked, and checks that nothing is left behind.
 func (s *site) fetch() jobs.Outcome {
 	s.Helper()
 	s.hostsRest()
@@ -108,7 +108,7 @@ func (s *site) fetch() jobs.Outcome {
 	return o
 }
 
-// clean looks that no lock is held, and no file left (F11: whatever happened).
+// clean checks that no lock is held and no file is left (F11: whatever happened).
 func (s *site) clean() {
 	s.Helper()
 	if held := s.list(`SELECT 'locked' FROM pg_locks WHERE locktype = 'advisory' AND classid = 7245017
@@ -122,7 +122,7 @@ func (s *site) clean() {
 	}
 }
 
-// state is what is stored of the source.
+// state returns what is stored for the source.
 func (s *site) state() string {
 	s.Helper()
 	return strings.ReplaceAll(s.list(fmt.Sprintf(`
@@ -137,7 +137,7 @@ func (s *site) want(what, state string) {
 	}
 }
 
-// F9, F10, F11: a feed comes in by its link, once; what did not change is not loaded again.
+// F9, F10, F11: a feed is fetched by its link once. If it did not change, it is not loaded again.
 func TestFetch(t *testing.T) {
 	s := newSite(t)
 	var conditions []string
@@ -157,7 +157,7 @@ func TestFetch(t *testing.T) {
 		t.Errorf("first fetch (-want +got):\n%s", d)
 	}
 	s.want("first fetch", `active v1 /feed  loads=1 failures=0 "v1" in 126 min`)
-	// Until that is loaded, an equal file is not another load.
+	// Until the file is loaded, an equal file does not make another load.
 	if o := s.fetch(); o.Load != 0 || o.Problem != "" {
 		t.Errorf("while it waits: %+v", o)
 	}
@@ -168,10 +168,11 @@ func TestFetch(t *testing.T) {
 	if l := s.load(1); l.State != sources.Done || l.Base != s.server.URL+"/feed" || l.MediaType != "application/rss+xml" || l.Charset != "utf-8" {
 		t.Errorf("load: %+v", l)
 	}
-	// A 304 with another ETag is about what we have: it keeps its own.
+	// A 304 is about the content that we have, so its own ETag stays, even if the 304 brings another
+	// one.
 	s.fetch()
 	s.want("not modified", `active v1 /feed  loads=1 failures=0 "v1" in 126 min`)
-	// The same file under another ETag.
+	// The same file comes with another ETag.
 	etag = `"v2"`
 	_, err := s.pool.Exec(t.Context(), `UPDATE sources SET etag = '"v0"' WHERE id = $1`, s.source)
 	s.must(err)
@@ -183,7 +184,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// F11, F19: after a load with errors the same file is loaded again, and asked for without conditions.
+// F11, F19: after a load with errors the same file is loaded again, and requests have no condition.
 func TestSameFileAfterErrors(t *testing.T) {
 	s := newSite(t)
 	s.serve("/feed", func(w http.ResponseWriter, r *http.Request) {
@@ -199,7 +200,7 @@ func TestSameFileAfterErrors(t *testing.T) {
 		}
 		s.must(s.run.Run(t.Context(), s.source))
 	}
-	// A file that is broken is loaded again as well, later and later.
+	// A broken file is loaded again as well, after longer and longer times.
 	s.serve("/feed", text("text/xml", `<rss version="2.0"><channel><item>`))
 	s.fetch()
 	s.must(s.run.Run(t.Context(), s.source))
@@ -210,7 +211,8 @@ func TestSameFileAfterErrors(t *testing.T) {
 	s.want("after two failures", `active v1 /feed truncated loads=6 failures=2  in 38 min`)
 }
 
-// F10, F15: each failure has its code, and the source is fetched later and later, and never given up.
+// F10, F15: each failure has its code. The source is fetched after longer and longer times, and never
+// given up.
 func TestFetchFailures(t *testing.T) {
 	s := newSite(t)
 	gone, err := net.Listen("tcp", "127.0.0.1:0")
@@ -220,7 +222,7 @@ func TestFetchFailures(t *testing.T) {
 	secure.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
-	// It listens where nobody may look.
+	// It listens at an address that may not be reached.
 	inside, err := net.Listen("tcp", "127.0.0.2:0")
 	s.must(err)
 	var dialled atomic.Int32
@@ -330,7 +332,7 @@ func TestFetchFailures(t *testing.T) {
 	}
 }
 
-// F10: a source that is gone for good is paused.
+// F10: a source whose address is gone for good is paused.
 func TestGoneIsPaused(t *testing.T) {
 	s := newSite(t)
 	s.serve("/feed", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
@@ -345,7 +347,8 @@ func TestGoneIsPaused(t *testing.T) {
 	s.clean()
 }
 
-// F10, F33: the address moves where all redirects lead for good, unless that is another source.
+// F10, F33: the address of the source changes if all redirects are permanent, unless another source
+// has the new one.
 func TestMoves(t *testing.T) {
 	s := newSite(t)
 	s.serve("/feed", redirect(301, "/b"))
@@ -367,8 +370,8 @@ func TestMoves(t *testing.T) {
 	s.want("to what is not there", "active v2 /c not_found loads=1 failures=1  in 23 min")
 }
 
-// A feed that says it has moved is followed as by a redirect for good: to a feed that is there, that
-// stays there, and that is no other source of the owner.
+// A feed that says it has moved counts as redirected for good, if there is a feed at the new address,
+// that feed stays there, and it is no other source of the owner.
 func TestMovesByItself(t *testing.T) {
 	s := newSite(t)
 	says := func(to string) http.HandlerFunc {
@@ -400,7 +403,7 @@ func TestMovesByItself(t *testing.T) {
 	}
 }
 
-// Formats and ways in: the address of a site is enough.
+// The address of a site is enough: its page names the feed, in any format.
 func TestFeedOfAPage(t *testing.T) {
 	s := newSite(t)
 	s.serve("/feed", text("text/html; charset=utf-8", fmt.Sprintf(page, "/rss.xml#top")))
@@ -413,7 +416,7 @@ func TestFeedOfAPage(t *testing.T) {
 	if l := s.load(2); l.Dry || l.Base != s.server.URL+"/rss.xml" {
 		t.Errorf("base %q", l.Base)
 	}
-	// Later a page is an ill site, whatever it names.
+	// Later on a page means that the site is broken, whatever the page names.
 	s.serve("/rss.xml", text("text/html", fmt.Sprintf(page, "/ads.xml")))
 	s.fetch()
 	s.want("a page later", "active v2 /rss.xml page loads=2 failures=1  in 23 min")
@@ -422,7 +425,7 @@ func TestFeedOfAPage(t *testing.T) {
 	}
 }
 
-// F11: whoever finds the lock taken stops; and the lock is free whatever happened.
+// F11: a process that finds the lock taken stops. The lock is free afterwards, whatever happened.
 func TestOneFetchesASource(t *testing.T) {
 	s := newSite(t)
 	arrived, release := make(chan struct{}), make(chan struct{})
@@ -441,23 +444,23 @@ func TestOneFetchesASource(t *testing.T) {
 	if !errors.Is(err, sources.ErrBusy) {
 		t.Errorf("a second fetch: got %v, want ErrBusy", err)
 	}
-	// F10: another source of the host waits its turn.
+	// F10: another source on the same host waits its turn.
 	same := s.source
 	s.source = s.link(s.server.URL + "/second")
 	o, err := s.fetcher.Fetch(t.Context(), s.source)
 	s.must(err)
-	if !o.Postponed || o.After != 0 { // whoever asks the host goes on with those that are due
+	if !o.Postponed || o.After != 0 { // the process that asks the host goes on with the due sources
 		t.Errorf("another source of the host: %+v", o)
 	}
 	close(release)
 	s.must(<-first)
 	s.clean()
-	// In the gap as well.
+	// The same holds in the gap.
 	if o, err = s.fetcher.Fetch(t.Context(), s.source); err != nil || !o.Postponed {
 		t.Errorf("in the gap: %+v, %v", o, err)
 	}
 
-	// The source is changed while it is fetched: what comes is thrown away (F34).
+	// The source is changed while it is fetched: the fetched file is thrown away (F34).
 	s.source = same
 	s.serve("/feed", func(w http.ResponseWriter, _ *http.Request) {
 		_, err := s.pool.Exec(context.Background(), `UPDATE sources SET version = version + 1 WHERE id = $1`, same)
@@ -484,7 +487,7 @@ func (fullBlobs) Put(context.Context, io.Reader, int64) (sum blobs.Sum, n int64,
 	return sum, 0, errDisk
 }
 
-// F11, F15: what is our own fault is no failure of the source, and frees the lock and the host.
+// F11, F15: a failure of this node is no failure of the source. It frees the lock and the host.
 func TestOwnFaults(t *testing.T) {
 	s := newSite(t)
 	s.serve("/feed", text("text/xml", feed))
@@ -511,8 +514,8 @@ func TestOwnFaults(t *testing.T) {
 	s.want("as before", before)
 }
 
-// A host is left alone as long as its answers say: for a moment if it answers quickly, longer if it fails, and as
-// long as it asks for.
+// A host is left alone for as long as its answers suggest: for a moment if it answers quickly, longer
+// if it fails, and for as long as it asks for.
 func TestGapsFollowAnswers(t *testing.T) {
 	s := newSite(t)
 	status := func(code int, retry string) http.HandlerFunc {
@@ -543,7 +546,8 @@ func TestGapsFollowAnswers(t *testing.T) {
 	}
 }
 
-// F10: two nodes fetch many sources of two hosts: each once, and never two of a host at a time.
+// F10: two nodes fetch many sources of two hosts: each source once, and never two of one host at a
+// time.
 func TestTwoNodesShareHosts(t *testing.T) {
 	s := newSite(t)
 	_, err := s.pool.Exec(t.Context(), `DELETE FROM sources WHERE url <> ''`)
@@ -566,7 +570,8 @@ func TestTwoNodesShareHosts(t *testing.T) {
 	for range 2 {
 		nodes.Go(func() {
 			for all.Load() < 12 && t.Context().Err() == nil {
-				// Time passes: gaps end, and what was postponed is due. What is asked now stays as it is.
+				// Time passes: gaps end, and postponed sources are due. A host that is being asked stays
+				// reserved.
 				_, err := s.pool.Exec(t.Context(), `
 					WITH hosts AS (UPDATE fetch_hosts SET next_at = now() WHERE next_at < now() + interval '2 s')
 					UPDATE sources SET next_at = now() WHERE fetched_at IS NULL AND url <> '' AND next_at < now() + interval '1 min'`)

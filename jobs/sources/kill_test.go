@@ -28,8 +28,8 @@ import (
 	"riverrun/timelines/sources"
 )
 
-// In the environment of a process that works a source until it is killed: the database, the folders
-// of blobs and of canonical files, and the source.
+// killed begins the names of variables in the environment of a process that works a source until it
+// is killed: the database, the folders of blobs and of canonical files, and the source.
 const killed = "RIVERRUN_KILLED_"
 
 // runUntilKilled fetches and works the source that the environment names.
@@ -57,7 +57,7 @@ func runUntilKilled(ctx context.Context) error {
 	return fetchAndRun(ctx, run, source)
 }
 
-// fetchAndRun fetches a source from this machine, and works what came.
+// fetchAndRun fetches a source from this machine, and works the file.
 func fetchAndRun(ctx context.Context, run jobs.Runner, source int64) error {
 	client, err := fetch.New(fetch.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	if err != nil {
@@ -70,15 +70,15 @@ func fetchAndRun(ctx context.Context, run jobs.Runner, source int64) error {
 	case err != nil:
 		return err
 	case got.Postponed:
-		return sources.ErrBusy // one that was killed was asking the host
+		return sources.ErrBusy // a killed process was asking the host
 	case got.Problem != "":
 		return fmt.Errorf("not fetched: %s", got.Problem)
 	}
 	return run.Run(ctx, source)
 }
 
-// F11, F12, F25: a process that is killed, in the fetch, the first pass, the second or the sweep, leaves
-// nothing that the next does not bring to the same end.
+// F11, F12, F25: a process is killed in the fetch, the first pass, the second pass or the sweep. The
+// next process brings all that is left to the same end.
 func TestKilledProcesses(t *testing.T) {
 	if os.Getenv(killed+"DATABASE") != "" {
 		switch err := runUntilKilled(t.Context()); {
@@ -102,8 +102,8 @@ func TestKilledProcesses(t *testing.T) {
 	t.Logf("%d processes were killed", kills)
 }
 
-// killRuns has three lists fetched and loaded by processes that are killed, until one comes to the end,
-// and returns how many were killed.
+// killRuns has three lists fetched and loaded by processes that are killed, until a process comes to
+// the end. It returns how many were killed.
 func killRuns(t *testing.T, rng *rand.Rand) (kills int) {
 	t.Helper()
 	var list []string
@@ -131,7 +131,8 @@ func killRuns(t *testing.T, rng *rand.Rand) (kills int) {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledProcesses$")
 			cmd.Env = env
 			w.must(cmd.Start())
-			// Once the process has begun, anywhere in what it does; later and later, so that it ends.
+			// The process is killed at any point of its work, later and later, so that one comes to the
+			// end.
 			end := time.AfterFunc(80*time.Millisecond+time.Duration(rng.Int64N(int64(took)*int64(4+kills)/8)), func() { _ = cmd.Process.Kill() })
 			err := cmd.Wait()
 			end.Stop()
@@ -141,7 +142,7 @@ func killRuns(t *testing.T, rng *rand.Rand) (kills int) {
 				done = true
 			case !errors.As(err, &exit):
 				t.Fatal(err)
-			case exit.ExitCode() == 3: // the server has not noticed yet that the last one is gone
+			case exit.ExitCode() == 3: // the server has not noticed yet that the last process is gone
 			case exit.ExitCode() == -1:
 				kills++
 			default:
@@ -163,7 +164,7 @@ func killRuns(t *testing.T, rng *rand.Rand) (kills int) {
 	return kills
 }
 
-// newLinked is a world whose source is a full list at an address.
+// newLinked returns a world whose source is a full list at an address.
 func newLinked(t *testing.T, url string) *world {
 	t.Helper()
 	w := newWorld(t, sources.Sync)
@@ -172,7 +173,7 @@ func newLinked(t *testing.T, url string) *world {
 	return w
 }
 
-// hostsRest lets the gap of all hosts pass, as the time would.
+// hostsRest ends the gaps of all hosts, as time would.
 func (w *world) hostsRest() {
 	w.Helper()
 	_, err := w.pool.Exec(w.Context(), `UPDATE fetch_hosts SET next_at = now() - interval '1 s'`)

@@ -12,8 +12,8 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// Look fetches an address that is no source yet, and says what a source of it would load. Nothing is
-// stored. The error is a *formats.Fatal if what came is no feed that can be loaded.
+// Look fetches an address that is no source yet, and says what a source with that address would load.
+// It stores nothing. The error is a *formats.Fatal if the file is not a feed that can be loaded.
 func (f Fetcher) Look(ctx context.Context, address string) (s formats.Summary, p sources.Problem, err error) {
 	file, err := os.CreateTemp(f.Dir, "riverrun-fetch-*")
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"riverrun/timelines/sources/hosts"
 )
 
-// A server that is reached by a redirect of another host does not say how long that host is to be left alone.
+// A host redirects to a server. The answer of that server does not decide how long the host is left
+// alone.
 func TestRedirectSilencesAHost(t *testing.T) {
 	s := newSite(t)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -31,7 +32,8 @@ func TestRedirectSilencesAHost(t *testing.T) {
 	}
 }
 
-// A load that fails each time is failed in the end, with a reason (F15: "retry with backoff, then failed with its reason").
+// A load that fails each time ends as failed, with a reason (F15: "retry with backoff, then failed
+// with its reason").
 func TestALoadIsTriedForEver(t *testing.T) {
 	s := newSite(t)
 	_, err := s.pool.Exec(t.Context(), `

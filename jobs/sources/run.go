@@ -17,24 +17,25 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// Runner works loads. It is safe for concurrent use: a source is worked by one at a time.
+// Runner works loads. It is safe for concurrent use: a source is worked by one process at a time.
 type Runner struct {
 	Sources *sources.Store
 	// Blobs has the bytes of loads as they came.
 	Blobs blobs.Store
-	// Act makes a change so that rivers and nodes follow (tiers.Tiers).
+	// Act makes a change, and has rivers and nodes follow it (tiers.Tiers).
 	Act func(context.Context, func(context.Context) (timelines.Change, error)) (timelines.Change, error)
-	// Yield returns when pages are up to what people did: their changes come first.
+	// Yield returns when pages show all changes that people made: those come first.
 	Yield func(context.Context) error
-	// Dir is where canonical files stand while they are applied; empty is the system's for
+	// Dir is the folder of canonical files that are being applied; empty: the system's folder for
 	// temporary files.
 	Dir string
 	Log *slog.Logger
 }
 
-// Run works all loads of a source that wait, the oldest first (F13), or removes the source if it is
-// to go (F4). sources.ErrBusy says that somebody else does, ErrHeld that its next load waits. Any other error is that of a store, of the disk or of ctx, and Run is to be
-// tried again: it goes on where it ended (F15).
+// Run works all waiting loads of a source, the oldest first (F13), or removes the source if it is to
+// go (F4). It returns sources.ErrBusy if somebody else does, and ErrHeld if the next load waits. Any
+// other error is that of a store, of the disk or of ctx. Run is then to be called again, and goes on
+// where it ended (F15).
 func (r Runner) Run(ctx context.Context, source int64) (err error) {
 	work, err := r.Sources.Take(ctx, source)
 	if err != nil {
@@ -47,19 +48,19 @@ func (r Runner) Run(ctx context.Context, source int64) (err error) {
 		case errors.Is(err, sources.ErrNotFound):
 			return nil
 		case errors.Is(err, sources.ErrStale):
-			// The load was cancelled, or the source is being removed since it began.
+			// The load was cancelled, or the source is being removed, since Run took it.
 		case err != nil:
 			return fmt.Errorf("load source %d: %w", source, err)
 		}
 	}
 }
 
-// ErrHeld says that the next load of a source waits for pictures of its news. It goes on when the source is
-// announced again, or stands still.
+// ErrHeld says that the next load of a source waits for pictures of its news. It goes on when the
+// source is announced again, or found standing still.
 var ErrHeld = errors.New("the load waits for pictures")
 
-// next removes the source if it is to go, or else works its next load. sources.ErrNotFound says that
-// nothing waits.
+// next removes the source if it is to go; otherwise it works the next load. It returns
+// sources.ErrNotFound if nothing waits.
 func (r Runner) next(ctx context.Context, work *sources.Work) error {
 	if err := r.remove(ctx, work); !errors.Is(err, sources.ErrStale) {
 		return err
@@ -71,7 +72,7 @@ func (r Runner) next(ctx context.Context, work *sources.Work) error {
 	if err = r.load(ctx, work, &load); err == nil || ctx.Err() != nil || errors.Is(err, sources.ErrStale) || errors.Is(err, ErrHeld) {
 		return err
 	}
-	// It is tried again, but not for ever (F15).
+	// The load is tried again, but not for ever (F15).
 	tries, failed := work.Failed(ctx, &load)
 	if failed == nil && tries >= mostTries {
 		r.Log.ErrorContext(ctx, "a source cannot be loaded", "source", load.SourceID, "load", load.No, "error", err)
@@ -80,8 +81,8 @@ func (r Runner) next(ctx context.Context, work *sources.Work) error {
 	return errors.Join(err, failed)
 }
 
-// mostTries is how often a load is tried whose failure is this site's: some hours, as jobs are tried
-// later and later.
+// mostTries is how often a load is tried if this site is to blame for its failures. That takes some
+// hours, as jobs wait longer and longer between tries.
 const mostTries = 50
 
 // remove removes a source, or returns sources.ErrStale if it is not to go.
@@ -104,7 +105,7 @@ func (r Runner) remove(ctx context.Context, work *sources.Work) error {
 	}
 }
 
-// load works one load to its end, or until somebody is asked.
+// load works one load to its end, or until somebody must be asked.
 func (r Runner) load(ctx context.Context, work *sources.Work, l *sources.Load) error {
 	if l.State != sources.Finishing && l.State != sources.Sweeping {
 		err := r.passes(ctx, work, l)
@@ -112,7 +113,7 @@ func (r Runner) load(ctx context.Context, work *sources.Work, l *sources.Load) e
 		if errors.As(err, &fatal) {
 			return work.Fail(ctx, l, *fatal)
 		}
-		// The author may not post there any more: to try again changes nothing.
+		// The author may not post there any more. Another try would not change that.
 		if invalid, ok := errors.AsType[*timelines.InvalidError](err); ok && invalid.Field == "to" {
 			return work.Fail(ctx, l, formats.Fatal{Code: formats.PlaceClosed, Excerpt: invalid.Value})
 		}
@@ -133,7 +134,7 @@ func (r Runner) load(ctx context.Context, work *sources.Work, l *sources.Load) e
 	return nil
 }
 
-// act makes a change when nothing that people did waits. A change that has begun is finished.
+// act makes a change when no change that people made waits. It finishes a change that has begun.
 func (r Runner) act(ctx context.Context, change func(context.Context) (timelines.Change, error)) error {
 	if err := r.Yield(ctx); err != nil {
 		return err
@@ -148,7 +149,7 @@ func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load)
 	if err != nil {
 		return fmt.Errorf("canonical file: %w", err)
 	}
-	// Without a name it goes with the process, however that ends.
+	// The file has no name, so it is gone when the process ends, however that happens.
 	defer func() { err = errors.Join(err, file.Close()) }()
 	if err := os.Remove(file.Name()); err != nil {
 		return fmt.Errorf("canonical file: %w", err)
@@ -191,11 +192,12 @@ func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load)
 	return nil
 }
 
-// mostUnpacked is the size of the largest file, in bytes, that comes compressed and is a smaller one.
+// mostUnpacked is the size, in bytes, of the largest file after decompression.
 const mostUnpacked = 2 << 30
 
-// firstPass writes the canonical file, and returns its hash. The items of a feed without ids are known
-// by their addresses, until some have shared one: from then on each is known by its address and title.
+// firstPass writes the canonical file, and returns its hash. In a feed without ids, items are known
+// by their addresses until some share an address. From then on each is known by its address and
+// title.
 func (r Runner) firstPass(ctx context.Context, file *os.File, l *sources.Load) (formats.Summary, [32]byte, error) {
 	found, sum, err := r.canonical(ctx, file, l, false)
 	if err != nil || found.ByLink == 0 {
@@ -215,7 +217,7 @@ func (r Runner) firstPass(ctx context.Context, file *os.File, l *sources.Load) (
 	return r.canonical(ctx, file, l, true)
 }
 
-// canonical reads the file of a load and writes the canonical one.
+// canonical reads the file of a load and writes the canonical file.
 func (r Runner) canonical(ctx context.Context, file io.Writer, l *sources.Load, byContent bool) (s formats.Summary, sum [32]byte, err error) {
 	raw, err := r.Blobs.Open(ctx, blobs.Sum(l.File), l.Bytes)
 	if err != nil {
@@ -248,7 +250,7 @@ func (c *cancelled) Read(b []byte) (int, error) {
 	return c.Reader.Read(b)
 }
 
-// next reads up to so many lines.
+// next reads up to most lines.
 func next(in *formats.Lines, most int) ([]*formats.Line, error) {
 	var lines []*formats.Line
 	for len(lines) < most {

@@ -101,8 +101,8 @@ func (w *world) list(sql string) []string {
 	return list
 }
 
-// holds is all that stands in the store of the source, but ids, codes and times that its items do not
-// give.
+// holds returns everything in the store about the source, except ids, codes, and times that its items
+// do not give.
 func (w *world) holds() []string {
 	w.Helper()
 	var all []string
@@ -119,7 +119,7 @@ func (w *world) holds() []string {
 	return all
 }
 
-// csv is a list of items; every tenth is wrong.
+// csv returns a list of items; every tenth is wrong.
 func csv(from, to int, text string) string {
 	var b strings.Builder
 	b.WriteString("id,title,text,date\n")
@@ -133,7 +133,7 @@ func csv(from, to int, text string) string {
 	return b.String()
 }
 
-// F14: a file comes in, and its items are posts.
+// F14: a file comes in, and its items become posts.
 func TestRunLoadsFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sources.Sync)
@@ -171,7 +171,7 @@ func TestABrokenFileChangesNothing(t *testing.T) {
 
 var errCut = errors.New("cut off")
 
-// F12, F25: wherever loads are cut off, they go on, and end as undisturbed ones do.
+// F12, F25: wherever loads are cut off, they go on, and end the same way as undisturbed ones.
 func TestCutOffLoadsGoOn(t *testing.T) {
 	t.Parallel()
 	files := []string{csv(0, 1600, "as it was"), csv(200, 1700, "as it was"), csv(200, 1650, "as it is now")}
@@ -237,7 +237,7 @@ func (c *cutBlobs) Open(ctx context.Context, sum blobs.Sum, size int64) (io.Read
 	return c.Store.Open(ctx, sum, size)
 }
 
-// Canonical files do not stay behind.
+// Canonical files are not left behind.
 func TestCanonicalFilesGo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sources.Append)
@@ -264,14 +264,14 @@ func readDir(dir string) ([]string, error) {
 	return names, err
 }
 
-// A dry load says what would happen, and nothing happens; then it is applied as it is.
+// A dry load says what would happen, and changes nothing. Then the same file is applied.
 func TestPreview(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sources.Sync)
 	w.upload(csv(0, 40, "as it was"))
 	w.must(w.run.Run(t.Context(), w.source))
 	before := w.list(`SELECT id || ' ' || version || ' ' || body FROM posts ORDER BY id`)
-	// Two go, three are changed, ten are new.
+	// Two items go, three are changed, ten are new.
 	next := csv(2, 50, "as it was")
 	for _, id := range []int{7, 8, 9} {
 		next = strings.Replace(next, fmt.Sprintf("item-%d,Number %d", id, id), fmt.Sprintf("item-%d,Another %d", id, id), 1)
@@ -299,7 +299,7 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// F15: a load whose author may not post there any more fails, and is not tried again for ever.
+// F15: a load fails if its author may not post there any more, and is not tried for ever.
 func TestAPlaceThatIsClosed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sources.Append)

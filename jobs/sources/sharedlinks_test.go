@@ -10,8 +10,9 @@ import (
 	"riverrun/timelines/sources"
 )
 
-// A feed without ids whose items share an address: each item is one post, the one that was there
-// before the address was shared too, and stays that post as the others leave the feed.
+// In a feed without ids, items share an address: each item becomes one post. An item that was there
+// before the address was shared keeps its post as well, and each item stays its post when the others
+// leave the feed.
 func TestItemsThatShareALink(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sources.Append)

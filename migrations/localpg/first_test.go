@@ -40,7 +40,7 @@ func TestKilledAtTheFirstStart(t *testing.T) {
 			if err := c.Stop(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			// What was left is gone when the next start is done, at the latest.
+			// Anything that was left is gone when the next start is done, at the latest.
 			c = start(t, dir)
 			if err := c.Stop(t.Context()); err != nil {
 				t.Fatal(err)

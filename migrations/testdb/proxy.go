@@ -55,7 +55,7 @@ func NewProxy(t testing.TB, pool *pgxpool.Pool) *Proxy {
 	return p
 }
 
-// Pool returns a pool of so many connections that go through the proxy.
+// Pool returns a pool of this many connections that go through the proxy.
 func (p *Proxy) Pool(connections int) *pgxpool.Pool {
 	p.t.Helper()
 	cfg, err := pgxpool.ParseConfig(p.URL)

@@ -13,22 +13,21 @@ import (
 
 // Cache holds, on one node, what decides at render who may see what.
 //
-// Its promise is R4: a page whose deciding statement began after a narrowing
-// was acknowledged is decided with sets that know the narrowing. A narrowing
-// takes a number from the primary store's access clock, writes what it concerns
-// into access_log under that number, and is acknowledged only when the clock of
-// the secondary store stands at least there. Each deciding statement returns
-// that clock; Advance compares it with the cache's label, and if it is ahead
-// reads the log since the label, drops what is concerned and takes the new
-// label. So nothing depends on a message arriving. A load that was under way
-// when anything was dropped is used by its own request, which began earlier,
-// and not stored.
+// Its promise is R4: a page whose deciding statement began after a narrowing was
+// acknowledged is decided with sets that know the narrowing. A narrowing takes a number
+// from the primary store's access clock, writes what it concerns into access_log under
+// that number, and is acknowledged only when the clock of the secondary store stands at
+// least there. Each deciding statement returns that clock; Advance compares it with the
+// cache's label, and if it is ahead reads the log since the label, drops what is
+// concerned and takes the new label. So nothing depends on a message arriving. A load
+// that was under way when anything was dropped is used by its own request, which began
+// earlier, and not stored.
 //
-// Rejected: a time to live (a stale second is a leak), and messages alone (a
-// lost one is a leak for ever).
+// Rejected: a time to live (a stale second is a leak), and messages alone (a lost one
+// is a leak for ever).
 //
-// It is safe for concurrent use. No lock is held across a statement, except the one
-// that advancing takes, and only callers that need the newer label wait for that.
+// It is safe for concurrent use. Only advancing holds a lock across a statement, and
+// only callers that need the newer label wait for that.
 type Cache struct {
 	store *timelines.Store
 

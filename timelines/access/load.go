@@ -27,8 +27,7 @@ func (c *Cache) readLog(ctx context.Context, after, upto int64) ([]timelines.Inv
 	return found, nil
 }
 
-// byKey runs a query of which @keys are the keys, and collects its two columns, a key and
-// a value.
+// byKey runs a query whose keys are @keys, and collects its two columns, a key and a value.
 func byKey[K comparable, V any](ctx context.Context, c *Cache, what, query string, keys []K) (map[K]V, error) {
 	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"keys": keys})
 	if err != nil {

@@ -41,8 +41,8 @@ type Sets struct {
 	ShowBanned IDs
 	// Hides is what the viewer does not want to see.
 	Hides
-	// Muted are the posts of which the viewer wants no notifications, and NoticesOff the
-	// kinds of notifications that the viewer does not want.
+	// The viewer wants no notifications about the posts in Muted, and none of the kinds
+	// in NoticesOff.
 	Muted      IDs
 	NoticesOff int16
 

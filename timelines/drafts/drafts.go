@@ -34,7 +34,7 @@ var (
 	ErrSent = errors.New("the form was sent")
 )
 
-// NewerError says that the place has another draft than the one that the form had. It stays.
+// NewerError says that the place has another draft than the form had. That draft stays.
 type NewerError struct{ Draft Draft }
 
 func (e *NewerError) Error() string { return "there is a newer draft" }
@@ -126,11 +126,11 @@ type Store struct{ pool *pgxpool.Pool }
 // Open returns the drafts behind pool.
 func Open(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
-// Save keeps a draft in place of the one that d.SavedAt is of, and returns its own SavedAt. An
-// empty one removes that, and has none. If the place has another draft by now, with another text,
-// a *NewerError has it, and nothing is kept. longest is how many characters the text may have.
-// key is that of the form: if the form was sent with it, the draft came late, and ErrSent is
-// returned; an empty key is not looked for.
+// Save stores a draft in place of the draft saved at d.SavedAt, and returns its own SavedAt.
+// An empty draft removes that draft, and has no SavedAt. If the place has another draft by
+// now, with another text, a *NewerError has it, and nothing is stored. longest is how many
+// characters the text may have. key is that of the form: if the form was sent with it, the
+// draft came late, and ErrSent is returned; an empty key is not looked for.
 //
 // Other errors: ErrInvalid, ErrMany, *LongError.
 func (s *Store) Save(ctx context.Context, account int64, d Draft, longest int, key string) (savedAt time.Time, err error) {

@@ -222,9 +222,9 @@ func collect(rows pgx.Rows, err error) ([]File, error) {
 }
 
 // Set makes these the files of a post, or of its comment if that is not 0, in this order. Each
-// is attached already, or is a file of the owner's that is not attached. What was attached and
-// is not named is removed. It reports whether anything changed; ErrNotFound if a file is none of
-// these. The post must be locked.
+// is attached already, or is a file of the owner's that is not attached. An attached file that
+// is not in the list is removed. Set reports whether anything changed; ErrNotFound if a file is
+// none of these. The post must be locked.
 func Set(ctx context.Context, tx pgx.Tx, owner, post, comment int64, list []Attachment) (changed bool, err error) {
 	codes, alts := make([]string, len(list)), make([]string, len(list))
 	for i, a := range list {

@@ -15,7 +15,7 @@ type Ready struct {
 	Post      int64
 	Position  int
 	Name, Alt string
-	// Copy is another file of which it is a copy; else the rest says what it is.
+	// Copy is another file with the same content. If it is 0, the other fields describe the file.
 	Copy  int64
 	Sum   blobs.Sum
 	Bytes int64

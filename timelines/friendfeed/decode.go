@@ -23,7 +23,7 @@ const (
 // maxAttachments is the most links that one entry may have.
 const maxAttachments = 1000
 
-// fieldError says which field of which entry is wrong.
+// fieldError names the wrong field and its entry.
 type fieldError struct {
 	id, field string
 	err       error
@@ -386,7 +386,7 @@ func shownTitle(title, id string) string {
 // oneLine returns s without control characters and runs of space.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
-// cut returns s, or its first n characters, of which the last is an ellipsis.
+// cut returns s, or its first n-1 characters and an ellipsis.
 func cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s

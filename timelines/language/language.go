@@ -44,7 +44,7 @@ const (
 	// in English. It takes titles for Danish or French, with full confidence, because of the
 	// names in them.
 	telling = 100
-	// accented: in an English text, one of so many letters may have an accent, since names
+	// accented: in an English text, one letter in this many may have an accent, since names
 	// have some.
 	accented = 20
 )

@@ -64,8 +64,8 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// The demo's people write in English and Russian, often briefly: many lines are
-// told right, and next to none wrong.
+// The demo's people write in English and Russian, often briefly. The language of many
+// lines is found, and next to none are wrong.
 func TestDetectInTheDemo(t *testing.T) {
 	raw, err := os.ReadFile("../../cmd/riverrun/town.json")
 	if err != nil {

@@ -110,8 +110,8 @@ func ShownAddress(s string) string {
 	return ShortText(host+rest[i:], max(shownLink, utf8.RuneCountInString(host)+2))
 }
 
-// ShortText is at most n characters of a text, none of which turns the direction of what
-// follows.
+// ShortText returns at most n characters of a text, without characters that turn the
+// direction of the text behind them.
 func ShortText(text string, n int) string {
 	text = Unturned(text)
 	if runes := []rune(text); len(runes) > n {

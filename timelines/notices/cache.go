@@ -147,8 +147,9 @@ func (c *Cache) at(a Ask) *about {
 	return k
 }
 
-// Unread returns the posts of which each of these people has unread events: those of the
-// latest maxUnread. It takes one statement for all who are not remembered, none if all are.
+// Unread returns the posts with unread events for each of these people, from the latest
+// maxUnread events. It takes one statement for all people who are not remembered, and none
+// if all are.
 func (c *Cache) Unread(ctx context.Context, asks []Ask) (map[int64][]Post, error) {
 	found := make(map[int64][]Post, len(asks))
 	var missing []Ask

@@ -7,10 +7,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// maxAfter is how many people are told of a comment because they commented before: those who
-// did so last, among the last lookedAt comments. Without the bound each comment under a post
-// with thousands of commenters would write thousands of rows under the post's lock. 200 take
-// about ten milliseconds. Those whom a text names are bounded too, by marks.Most.
+// maxAfter is how many people get a notification about a comment because they commented
+// before: those who did so last, among the last lookedAt comments. Without the bound each
+// comment under a post with thousands of commenters would write thousands of rows under the
+// post's lock. 200 take about ten milliseconds. marks.Most bounds the people that a text
+// names.
 const (
 	maxAfter = 200
 	lookedAt = 1000
@@ -51,8 +52,8 @@ const (
 )
 
 // TellLike tells the post's author of a like. Like the functions below, it is one statement
-// under the post's lock, and returns the recipients' timelines in which the post moved. Who
-// does not want events of that kind, or has muted the post, is not told.
+// under the post's lock, and returns the recipients' timelines in which the post moved. It
+// does not tell people who do not want events of that kind, or have muted the post.
 func TellLike(ctx context.Context, tx pgx.Tx, d Doing) ([]int64, error) {
 	return tell(ctx, tx, likedPost, d.args())
 }

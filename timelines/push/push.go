@@ -1,7 +1,7 @@
-// Package push records the browsers that are told, by Web Push (RFC 8030), when something is new
-// for the account that is signed in there. A push carries no text: the browser then asks the site
-// what there is to show, as its own session may see it. So what a browser is told is decided when
-// it is shown, and not when it is sent.
+// Package push records the browsers that get a Web Push (RFC 8030) when something is new for the
+// account that is signed in there. A push carries no text: the browser then asks the site what
+// there is to show, as its own session may see it. So the text is decided when it is shown, and
+// not when the push is sent.
 package push
 
 import (
@@ -19,7 +19,8 @@ import (
 	"riverrun/timelines/files"
 )
 
-// Most is how many browsers of one account are told; the one that subscribed longest ago gives way.
+// Most is how many browsers of one account get pushes. The browser that subscribed longest ago
+// gives way.
 const Most = 20
 
 // Patience is how long pushes to a browser may fail until it is forgotten.
@@ -179,8 +180,8 @@ func Want(ctx context.Context, tx pgx.Tx, accounts []int64) ([]int64, error) {
 	return due, nil
 }
 
-// Take begins the push for an account, and returns its browsers whose sign-in has not expired,
-// and the latest event that they were told of. What happens from now on is another push.
+// Take begins the push for an account. It returns its browsers whose sign-in has not expired, and
+// the latest event that they were told of. Events from now on belong to another push.
 func Take(ctx context.Context, db files.DB, account int64) (list []Subscription, told int64, err error) {
 	const query = `
 		WITH taken AS (UPDATE push_due SET waits_since = NULL WHERE account_id = @account RETURNING told)

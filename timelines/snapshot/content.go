@@ -139,7 +139,7 @@ type Depth struct {
 	CommentRunes int // longest comment
 	CommentLines int
 	First, Last  int  // comments from the beginning and from the end
-	Recent       int  // comments of which only author and instant are told
+	Recent       int  // comments that are read for author and instant alone
 	Marks        bool // of each comment
 	People       int  // ids of likers, of commenters, and of comments' likers; marks; comments looked at for likers
 }

@@ -12,9 +12,9 @@ import (
 
 // Query is a parsed search. Its zero value finds nothing.
 //
-// The language has words, all of which must be there, whatever their endings;
-// "phrases", whose words stand side by side; #tags; from:name for the author of the text,
-// any of several; in:name for the group or the person's feeds where the post stands, and
+// The language has words, which must all be there, whatever their endings; "phrases",
+// whose words stand side by side; #tags; from:name for the author of the text, any of
+// several; in:name for the group or the person's feeds where the post stands, and
 // in:name/slug for the sub-feed alone, any of several. A - before any of these excludes
 // it. от: and в: mean the same as from: and in:, and the name me, in Russian я or меня, is
 // the viewer. No query is wrong: an open quote ends with the query, and empty terms (a
@@ -22,9 +22,9 @@ import (
 //
 // One text finds a post: its own, or one of its comments. This text must have all that is
 // asked for and nothing that is excluded, and the post's own text must have nothing that
-// is excluded either. So the search cats -dogs does not find a post about dogs by a comment
-// about cats. Other comments do not matter: a comment that the reader may not see must not
-// decide what is found.
+// is excluded either. So the search cats -dogs does not find a post about dogs by a
+// comment about cats. Other comments do not matter: a comment that the reader may not see
+// must not decide what is found.
 type Query struct{ terms []queryTerm }
 
 // queryTerm is one condition of a query. Text is in lower case: words with single spaces

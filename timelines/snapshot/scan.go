@@ -113,8 +113,8 @@ var scanFresh = `
 	FROM met m
 	ORDER BY m.fresh_at DESC, m.post_id DESC`
 
-// In the order of creation every row of a post stands at the same place. Of notifications
-// there is one row, which stands at its fresh_at.
+// In the order of creation every row of a post stands at the same place. A notification has
+// only one row, which stands at its fresh_at.
 var scanCreated, scanEvents = scanRows("created_at"), scanRows("fresh_at")
 
 func scanRows(place string) string {

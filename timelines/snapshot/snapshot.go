@@ -153,8 +153,8 @@ type PostState struct {
 	Deleted   bool
 	// Memberships are the timelines that hold or once held the post, in order of entrance.
 	Memberships []Membership
-	// Overflows: the post stands in so many timelines that Memberships is empty; see
-	// MembershipsAmong.
+	// Overflows says that the post is in too many timelines, so that Memberships is empty;
+	// see MembershipsAmong.
 	Overflows bool
 	// Readers are the viewers asked about who may read the post.
 	Readers map[int64]struct{}

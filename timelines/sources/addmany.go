@@ -10,7 +10,7 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// AddedAs is what became of one of many addresses.
+// AddedAs says what happened to one address of a list.
 type AddedAs string
 
 const (
@@ -20,14 +20,15 @@ const (
 	TooMany AddedAs = "too_many" // the owner has as many as there may be
 )
 
-// AddedMany is what became of one of many addresses.
+// AddedMany is one address of a list, and what happened to it.
 type AddedMany struct {
 	URL, Title string
 	As         AddedAs
 }
 
-// AddMany adds the feeds of an OPML file as links to an owner's feed, or to the sub-feed of that
-// slug, and returns what became of each, in their order. They are due at once. Errors are those of Add that are not of one address.
+// AddMany adds the feeds of an OPML file as links to an owner's feed, or to the owner's sub-feed with
+// that slug. It returns what happened to each feed, in the order of the file. The new links are due
+// at once. It returns the errors of Add, except those that are about one address.
 func (s *Store) AddMany(ctx context.Context, actor int64, owner, slug string, feeds []formats.Outline) ([]AddedMany, error) {
 	all := make([]New, len(feeds))
 	results := make([]AddedMany, len(feeds))
@@ -83,7 +84,7 @@ func (s *Store) AddMany(ctx context.Context, actor int64, owner, slug string, fe
 	return results, nil
 }
 
-// hasURLsTx returns how many sources an owner has, and which of these addresses.
+// hasURLsTx returns how many sources an owner has, and which of these addresses are among them.
 func hasURLsTx(ctx context.Context, tx pgx.Tx, owner int64, urls []string) (have int, there map[string]bool, err error) {
 	rows, err := tx.Query(ctx, `SELECT CASE WHEN url = ANY(@urls) THEN url ELSE '' END FROM sources WHERE owner_id = @owner`,
 		pgx.StrictNamedArgs{"owner": owner, "urls": urls})
@@ -114,8 +115,8 @@ func (a *addresses) add(n New, site string) {
 	a.sites, a.titled = append(a.sites, site), append(a.titled, n.Title != "")
 }
 
-// insert inserts them as links of an owner who has none of them. A code that chance gave twice is
-// drawn again.
+// insert adds the addresses as links of an owner who has none of them. If a random code is taken
+// already, it draws another one.
 func (a *addresses) insert(ctx context.Context, tx pgx.Tx, owner, actor int64, slug string) error {
 	const query = `
 		INSERT INTO sources (owner_id, added_by, code, way, mode, slug, title, titled, url, site_url, next_at)

@@ -11,7 +11,7 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// F1: the feeds of an OPML file become sources, each with what became of it, and are fetched one
+// F1: the feeds of an OPML file become sources. Each gets its own result, and they are fetched one
 // after the other.
 func TestAddMany(t *testing.T) {
 	w := newWorld(t)
@@ -50,7 +50,7 @@ func TestAddMany(t *testing.T) {
 	w.must(err)
 	w.same("again", as(again), []string{"https://example.org/log Log book there"})
 
-	// A group has its own.
+	// A group has sources of its own.
 	_, err = w.sources.AddMany(t.Context(), ann.ID, "sailing", "", feeds[:1])
 	w.must(err)
 	for name, want := range map[string]error{"ann": timelines.ErrForbidden, "sailing": timelines.ErrForbidden, "nobody": timelines.ErrNotFound} {
@@ -67,7 +67,7 @@ func TestAddMany(t *testing.T) {
 	}
 }
 
-// One owner has so many sources, whichever way they are added.
+// One owner may have only a number of sources, whichever way they are added.
 func TestAddTooMany(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")

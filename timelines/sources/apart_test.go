@@ -14,8 +14,8 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// everything is all that stands of a source, byte for byte: its row, items and loads with what belongs
-// to them, and its posts with their places.
+// everything returns all that is stored for a source, byte for byte: its row, its items and loads
+// with their details, and its posts with their places.
 func (w *world) everything(source int64) string {
 	w.Helper()
 	items := `(SELECT post_id FROM source_items WHERE source_id = $1)`
@@ -33,8 +33,8 @@ func (w *world) everything(source int64) string {
 	return b.String()
 }
 
-// F3, F23, F27: sources are apart. Whatever is done with one of them, nothing of another changes, though
-// they have items of the same ids and addresses, of the same owner or of another.
+// F3, F23, F27: sources are apart. Whatever is done with one source, nothing of another changes, even
+// if it has items with the same ids and addresses, and whether the owner is the same or not.
 func TestSourcesAreApart(t *testing.T) {
 	seed, times := testdb.Chance(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -80,8 +80,8 @@ func settings(rng *rand.Rand) sources.Settings {
 	}
 }
 
-// chosen are some of twenty items, each in one of a few forms: with another text, under another id, wrong,
-// or without a readable id.
+// chosen returns some of twenty items, each in one of a few forms: with another text, under another
+// id, wrong, or without a readable id.
 func chosen(rng *rand.Rand) []*formats.Item {
 	var list []*formats.Item
 	at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
@@ -108,7 +108,7 @@ func chosen(rng *rand.Rand) []*formats.Item {
 	return list
 }
 
-// doAnything does one thing with a source, and says which.
+// doAnything does one thing with a source, and returns its name.
 func (w *world) doAnything(rng *rand.Rand, owner timelines.Account, s sources.Source) string {
 	w.Helper()
 	ctx := w.Context()

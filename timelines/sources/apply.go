@@ -14,19 +14,21 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// MostItems is how many items one batch may have (F14).
+// MostItems is the largest number of items in one batch (F14).
 const MostItems = 500
 
-// lateAfter: an item is news, and comes to the top of its pages, if it is younger than that when it
-// is first met by a load that is not the source's first.
+// lateAfter is the age up to which an item is news. News comes to the top of its pages. Items of a
+// source's first load are never news.
 const lateAfter = 24 * time.Hour
 
 // Apply applies the next lines of a load's canonical file, at most MostItems, in one transaction
-// (F25). Of an item that did not change only the id and the hash are read. The caller
-// gives the Change to the tiers. A dry load is compared only. ErrStale if the load has gone on
-// meanwhile (another process works it, or somebody cancelled it), or its source is being removed. An
-// InvalidError says that the author may not post there any more, a formats.Fatal items_many that the
-// source would have more items than it may.
+// (F25). It reads only the id and the hash of an item that did not change. The caller passes the
+// Change on to the tiers. A dry load is only compared.
+//
+// It returns ErrStale if the load has gone on meanwhile (another process works it, or somebody
+// cancelled it), or if its source is being removed. It returns an InvalidError if the author may not
+// post there any more, and a formats.Fatal items_many if the source would have more items than it
+// may.
 func (w *Work) Apply(ctx context.Context, l *Load, lines []*formats.Line) (timelines.Change, error) {
 	return w.apply(ctx, l, lines, nil)
 }
@@ -47,7 +49,7 @@ func (w *Work) apply(ctx context.Context, l *Load, lines []*formats.Line, p *pus
 	return done.change, nil
 }
 
-// applied is what a batch comes to.
+// applied is the result of a batch.
 type applied struct {
 	change timelines.Change
 	load   Load
@@ -82,28 +84,28 @@ type batch struct {
 	met    []int64 // ids of items
 	fresh  []entry
 	edits  []entry
-	// renamed are the new ids of items whose posts are there, by the ids of their rows.
+	// renamed holds the new ids of items whose posts exist, by the ids of their rows.
 	renamed map[int64]string
-	// misfits are items that become no posts.
+	// misfits are items that do not become posts.
 	misfits []entry
 	writer  *writer
 	counts  Counts
 	codes   map[formats.Code]int64
-	// ids are those of the items that are new or changed, by their keys, and lines where those with
-	// pictures stand in the load.
+	// ids holds the row ids of the new and changed items, by their keys. lines holds the lines of the
+	// load on which items with pictures stand.
 	ids   map[string]int64
 	lines map[string]int64
-	// problems are what was wrong, as far as there is room.
+	// problems are the problems of items, as long as there is room.
 	problems problems
 	// backdated is what undatedAt has found for a first load.
 	backdated time.Time
-	// grown is how many items are new.
+	// grown is the number of new items.
 	grown int64
-	// pushed is set where somebody wants to know what became of each item.
+	// pushed is set if somebody wants to know what happened to each item.
 	pushed *pushed
 }
 
-// entry is an item with the hash of what it becomes.
+// entry is an item and the hash of the post that it becomes.
 type entry struct {
 	*formats.Item
 	hash [16]byte
@@ -117,7 +119,7 @@ type storedItem struct {
 	Kept       bool
 }
 
-// batch locks the load where the caller believes it to be.
+// batch locks the load, if it is still where the caller believes it to be.
 func (w *Work) batch(ctx context.Context, tx pgx.Tx, l *Load) (*batch, error) {
 	load, err := scanLoad(tx.QueryRow(ctx, `SELECT `+loadColumns+` FROM loads WHERE id = @load FOR NO KEY UPDATE`,
 		pgx.StrictNamedArgs{"load": l.ID}))
@@ -158,8 +160,8 @@ func (b *batch) find(ctx context.Context, lines []*formats.Line) error {
 			ids = append(ids, l.ID)
 		}
 	}
-	// Each id is looked up by itself. While the table grows from nothing the planner believes it to
-	// be small, and would read it whole for each batch.
+	// Each id is looked up by itself. While the table is still small the planner would rather read all
+	// of it for each batch.
 	rows, err := b.tx.Query(ctx, `
 		SELECT i.external_id, i.id, coalesce(i.post_id, 0), i.hash, i.kept
 		FROM unnest(@ids::text[]) AS n (id)
@@ -205,18 +207,18 @@ func (b *batch) sort(i int, l *formats.Line) error {
 	b.note(i, it)
 	b.standsAt(i, it)
 	if it.ID == "" && b.pushed != nil {
-		b.counts.Unreadable++ // those of a file are counted by the first pass
+		b.counts.Unreadable++ // the first pass counts those of a file
 	}
 	if it.ID == "" || it.Has(formats.IDRepeated) {
 		b.pushed.became(i, it.ID, ResultRejected, it)
-		return nil // the one stays unknown, the other was met
+		return nil // an item without an id stays unknown; the others are met
 	}
 	if known {
 		b.met = append(b.met, s.ID)
 	}
 	switch {
 	case known && it.Bad:
-		// What is there stays as it is until the item is right again (F19).
+		// The post stays as it is until the item is right again (F19).
 		b.counts.Skipped++
 		b.pushed.became(i, it.ID, ResultRejected, it)
 	case same:
@@ -297,7 +299,7 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 	return x.End(ctx)
 }
 
-// edited are the posts that are there, as their items have them now.
+// edited returns the posts of changed items, with their new contents.
 func (b *batch) edited() []timelines.ItemPost {
 	posts := make([]timelines.ItemPost, len(b.edits))
 	for i, it := range b.edits {
@@ -318,7 +320,7 @@ func (b *batch) foresee(ctx context.Context) error {
 	return nil
 }
 
-// groups are those that new items go to.
+// groups returns the groups that new items go to.
 func (b *batch) groups() []string {
 	var names []string
 	for _, it := range b.fresh {
@@ -329,11 +331,11 @@ func (b *batch) groups() []string {
 	return names
 }
 
-// errItemsMany is compared with; the load says it.
+// errItemsMany is there to compare with; the load returns the same error.
 var errItemsMany error = &formats.Fatal{Code: formats.ItemsMany}
 
 // count counts the new items, and ends the load if the source would have too many. A full list may
-// replace all there are, so that only its own count.
+// replace all items that are there, so only the items of the list count.
 func (b *batch) count(lines int) error {
 	for _, list := range [][]entry{b.fresh, b.misfits} {
 		for _, it := range list {
@@ -353,8 +355,8 @@ func (b *batch) count(lines int) error {
 }
 
 // refuse leaves out new items whose category leads to a group where their author may not post any
-// more. They are for the readers of that group, and go nowhere else. The next load tries again: their
-// hash is that of nothing.
+// more. They are meant for the readers of that group, so they go nowhere else. Their hash is set to
+// that of no item, so that the next load tries them again.
 func (b *batch) refuse(x *timelines.ItemsTx) {
 	b.fresh = slices.DeleteFunc(b.fresh, func(it entry) bool {
 		group := b.writer.groupOf(it.Item)
@@ -370,8 +372,8 @@ func (b *batch) refuse(x *timelines.ItemsTx) {
 	})
 }
 
-// bar leaves out changed items whose posts stand where their author may not post any more, as refuse
-// does new ones. Their rows stay as they are, so that the next load tries again.
+// bar leaves out changed items whose posts stand where their author may not post any more. refuse
+// does the same for new items. The rows stay as they are, so that the next load tries them again.
 func (b *batch) bar(barred map[int64]string) {
 	b.edits = slices.DeleteFunc(b.edits, func(it entry) bool {
 		s := b.stored[it.ID]
@@ -386,16 +388,17 @@ func (b *batch) bar(barred map[int64]string) {
 	})
 }
 
-// mostLifted is how many posts of one load come to the top of pages. More are no news but a file that
-// was late, and would leave nothing else there.
+// mostLifted is how many posts of one load come to the top of pages. A load with more of them is not
+// news but a file that came late, and it would push everything else down.
 const mostLifted = 50
 
-// undatedAge is how long before a first load those of its items stand that have no date. They may be of any age. As
-// old as that, they stand below what a follower's pages show first.
+// undatedAge is how long before a first load its items without a date are placed. They may be of any
+// age. At this age they stand below the posts that a follower's pages show first.
 const undatedAge = 30 * 24 * time.Hour
 
-// undatedAt is a time right before which undated items stand that are no news: in a first load undatedAge ago, or the
-// newest date of the batch if that is earlier. In a later load they are from some time since the one before.
+// undatedAt returns the time right before which items without a date are placed, if they are not
+// news. In a first load that is undatedAge ago, or the newest date of the batch if that is earlier.
+// In a later load the items came at some time since the load before.
 func (b *batch) undatedAt() time.Time {
 	switch {
 	case b.source.SucceededAt != nil:
@@ -420,11 +423,11 @@ func (b *batch) undatedAt() time.Time {
 // undated reports whether an item has no date, or one in the future, which says as little.
 func (b *batch) undated(it *formats.Item) bool { return it.At.IsZero() || it.At.After(b.now) }
 
-// post is what an item becomes.
+// post returns the post that an item becomes.
 func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
 	p := timelines.ItemPost{Language: languageOf(it), Place: placeOf(it), CreatedAt: it.At}
 	if p.Body, p.Markup = b.writer.body(it); p.Markup && p.Language == "" {
-		p.Language = language.Detect(it.Title + "\n" + it.Text) // what stands around it is no text of the source
+		p.Language = language.Detect(it.Title + "\n" + it.Text) // the words around it are not the source's
 	}
 	first := b.source.SucceededAt == nil && (b.pushed == nil || !b.pushed.single)
 	many := b.load.Added+int64(i) >= mostLifted
@@ -433,7 +436,7 @@ func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
 		if first || many {
 			p.CreatedAt = b.undatedAt()
 		}
-		// Files have their newest items first.
+		// A file has its newest items first.
 		p.CreatedAt = p.CreatedAt.Add(-time.Duration(b.load.Cursor+int64(i)+1) * time.Microsecond)
 	}
 	p.Lifts = !first && !many && b.now.Sub(p.CreatedAt) < lateAfter
@@ -486,7 +489,7 @@ func (b *batch) keepItems(ctx context.Context, made []int64) error {
 	return nil
 }
 
-// record notes which items were met, what was wrong with them, and how far the load is.
+// record stores which items were met, what was wrong with them, and how far the load is.
 func (b *batch) record(ctx context.Context, lines int) (Load, error) {
 	slices.Sort(b.met)
 	var all pgx.Batch
@@ -525,8 +528,8 @@ func (b *batch) record(ctx context.Context, lines int) (Load, error) {
 	return load, nil
 }
 
-// inTx runs fn in a transaction of the connection that holds the lock. A transaction that lost
-// a race is not run again here: the batch is, from its beginning.
+// inTx runs fn in a transaction of the connection that holds the lock. It does not repeat a
+// transaction that lost a race: the caller repeats the whole batch.
 func inTx[T any](ctx context.Context, conn interface {
 	BeginTx(context.Context, pgx.TxOptions) (pgx.Tx, error)
 }, fn func(pgx.Tx) (T, error),

@@ -12,13 +12,13 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// body is the text of the post that an item becomes: title, text, address, files and tags, each on
-// lines of its own.
+// body returns the text of the post that an item becomes: title, text, address, files and tags, each
+// on lines of its own.
 //
-// A text of a source makes no mention and no tag: its @names are people of another site, and its #77
-// is the number of an issue there. Tags come by rules only. So a text with such marks is written as
-// markup, in which they are escaped, and so is one with files, which are links behind words. All
-// others stay plain.
+// The text of a source makes no mention and no tag: its @names are people of another site, and its
+// #77 is the number of an issue there. Only rules make tags. So a text with such marks is written as
+// markup, in which they are escaped. A text with files is markup too, since links to files stand
+// behind words. All other texts stay plain.
 func (w *writer) body(it *formats.Item) (body string, withMarkup bool) {
 	text := strings.TrimSpace(w.text(it))
 	withMarkup = len(it.Files) > 0 || hasMarks(it.Title) || hasMarks(text) || w.rules.Title != "" && (hasMarks(it.Author) || hasMarks(w.source))
@@ -57,7 +57,7 @@ func (w *writer) body(it *formats.Item) (body string, withMarkup bool) {
 	return strings.Join(append(before, after...), "\n\n"), withMarkup
 }
 
-// written is as much of a text as there is room for.
+// written returns as much of a text as there is room for.
 func written(text string, source func(string) string, room int) string {
 	for {
 		s := source(text)
@@ -76,7 +76,8 @@ func hasMarks(text string) bool {
 		slices.ContainsFunc(marks.In(text), func(m marks.Mark) bool { return m.Kind != marks.Link })
 }
 
-// title is the first line of the post, in a form that is one of source's texts.
+// title returns the first line of the post. form is a rule of the owner, and source escapes a text of
+// the source.
 func (w *writer) title(it *formats.Item, form string, source func(string) string) string {
 	if form == "" || it.Title == "" {
 		return source(it.Title)

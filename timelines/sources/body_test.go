@@ -41,8 +41,9 @@ func TestFilesAreLinks(t *testing.T) {
 	}
 }
 
-// What a source's text calls @name or #tag is of another site: nobody is mentioned, no tag gets the
-// post, and pages show no links. Tags by rules are tags, and so is what somebody writes who edits it.
+// The @names and #tags in a source's text are of another site: nobody is mentioned, the post gets no
+// tag, and pages show no links. Tags that rules give are real, and so are the tags that a person
+// writes when editing the post.
 func TestTextsOfSourcesNameNobody(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -81,8 +82,8 @@ func TestTextsOfSourcesNameNobody(t *testing.T) {
 	w.same("marks by hand", marks(), []string{"hashtag here", "mentions "})
 }
 
-// An item of another id is the one that is there, whether that is written as markup or, as before
-// files and names were, plain.
+// An item under a new id is found again, whether its post is written as markup or plain, as older
+// posts with files and names are.
 func TestRenamedIsFoundBehindMarkup(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "Log", sources.Append, `{}`)

@@ -24,7 +24,8 @@ var wordsOf = map[string]fileWords{
 	"ru": {"Аудио", "Видео", "Плеер", "Картинка", "Файл", "ч", "мин", "с", "КБ", "МБ", "ГБ", ","},
 }
 
-// fileLinks are the links to the files of an item, in the item's language if there are words in it.
+// fileLinks returns links to the files of an item, in the item's language if fileWords has words in
+// it.
 func fileLinks(it *formats.Item) []string {
 	w := wordsFor(it)
 	var links []string
@@ -34,8 +35,8 @@ func fileLinks(it *formats.Item) []string {
 	return links
 }
 
-// pictureLink is the link to an item's first picture, for a post that would have no text. The picture
-// itself may be gone, or not be taken.
+// pictureLink returns a link to an item's first picture, for a post that would have no text. It does
+// not matter whether the picture itself can be fetched.
 func pictureLink(it *formats.Item) string {
 	label := it.Pictures[0].Text
 	if label == "" {
@@ -55,7 +56,7 @@ func wordsFor(it *formats.Item) fileWords {
 	return wordsOf["en"]
 }
 
-// label is what a link to a file says: "Audio, 42 min, 38 MB".
+// label returns the words of a link to a file: "Audio, 42 min, 38 MB".
 func (w fileWords) label(f formats.File) string {
 	parts := []string{w.kind(f)}
 	if s := w.length(f.Seconds); s != "" {
@@ -75,7 +76,7 @@ var (
 	videoNames = []string{"mp4", "m4v", "webm", "mov", "mkv", "avi", "ogv", "wmv", "m3u8", "mpg", "mpeg"}
 )
 
-// kind is what a file is, by its type or else by its name.
+// kind returns the word for a file, by its type or else by its name.
 func (w fileWords) kind(f formats.File) string {
 	kind, _, _ := strings.Cut(strings.ToLower(f.Type), ";")
 	ending := ""
@@ -112,7 +113,7 @@ func (w fileWords) length(seconds int64) string {
 	return fmt.Sprintf("%d %s %d %s", minutes/60, w.hours, minutes%60, w.minutes)
 }
 
-// size is empty for less than 1 kB: many feeds give a length of 0 or 1 to all their files.
+// size returns "" for less than 1 kB: many feeds give a length of 0 or 1 to all their files.
 func (w fileWords) size(bytes int64) string {
 	switch {
 	case bytes < 1000:
@@ -126,10 +127,10 @@ func (w fileWords) size(bytes int64) string {
 	return fmt.Sprintf("%d%s%d %s", tenths/10, w.point, tenths%10, w.GB)
 }
 
-// mostLink is how long the address of a link may be in markup, with room for its escapes.
+// mostLink is the greatest length of a link's address in markup, with room for its escapes.
 const mostLink = 2000
 
-// linkTo is a link in markup. An address that cannot stand in one follows the label.
+// linkTo returns a link in markup. An address that cannot stand in a link follows the label.
 func linkTo(label, address string) string {
 	label = strings.ReplaceAll(markup.Escape(label), "]", `\]`)
 	inside := strings.NewReplacer("(", "%28", ")", "%29").Replace(address)

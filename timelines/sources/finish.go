@@ -13,10 +13,12 @@ import (
 // sweepItems is how many items one transaction of a sweep removes.
 const sweepItems = 200
 
-// Finish ends a load all of whose lines are applied (F22, F23). Of a full list it finds what is
-// absent. If that is more than may go, the load is held until somebody confirms it; else it is
-// swept next. A dry load ends as a preview. Absent items are not looked for while there is an item whose id cannot be read: it may
-// be one of them (F20).
+// Finish ends a load when all its lines are applied (F22, F23). If the file is a full list, Finish
+// finds the absent items. If more are absent than may go, the load is held until somebody confirms
+// it; otherwise the sweep is next. A dry load ends as a preview.
+//
+// Finish does not look for absent items if the id of an item could not be read: that item may be one
+// of them (F20).
 func (w *Work) Finish(ctx context.Context, l *Load) error {
 	load, err := inTx(ctx, w.conn, func(tx pgx.Tx) (Load, error) {
 		b, err := w.batch(ctx, tx, l)
@@ -44,8 +46,8 @@ func (w *Work) Finish(ctx context.Context, l *Load) error {
 	return nil
 }
 
-// findGone notes the items that the load did not meet, and returns what comes next. Of a dry load
-// they are counted only.
+// findGone stores which items the load did not meet, and returns the next state. For a dry load it
+// only counts them.
 func (b *batch) findGone(ctx context.Context) (State, error) {
 	const find = `
 		WITH seen AS MATERIALIZED (
@@ -69,7 +71,7 @@ func (b *batch) findGone(ctx context.Context) (State, error) {
 	if most == 0 {
 		most = DefaultMostGone
 	}
-	there -= b.load.Added // of those that were there before
+	there -= b.load.Added // the items that were there before
 	switch {
 	case gone == 0 || b.load.Dry:
 		return Done, nil
@@ -79,8 +81,8 @@ func (b *batch) findGone(ctx context.Context) (State, error) {
 	return Sweeping, nil
 }
 
-// moveTo sets the state of the load. When it is done, the source has succeeded; if it was the latest
-// and clean, its file need not be loaded again (F11).
+// moveTo sets the state of the load. When the load is done, the source has succeeded. If the load was
+// also the latest and had no problems, its file need not be loaded again (F11).
 func (b *batch) moveTo(ctx context.Context, state State) (Load, error) {
 	const query = `
 		WITH succeeded AS (
@@ -94,8 +96,8 @@ func (b *batch) moveTo(ctx context.Context, state State) (Load, error) {
 	return scanLoad(b.tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"load": b.load.ID, "source": b.source.ID, "state": string(state)}))
 }
 
-// Sweep removes some of the items that are gone, and their posts as the settings say. The load
-// is done when none is left. The caller gives the Change to the tiers.
+// Sweep removes some of the absent items, and their posts as the settings say. The load is done when
+// none is left. The caller passes the Change on to the tiers.
 func (w *Work) Sweep(ctx context.Context, l *Load) (timelines.Change, error) {
 	type swept struct {
 		change timelines.Change
@@ -121,7 +123,7 @@ func (w *Work) Sweep(ctx context.Context, l *Load) (timelines.Change, error) {
 
 func (b *batch) sweep(ctx context.Context) (timelines.Change, Load, error) {
 	var none timelines.Change
-	// source_id is asked for once more: nothing of another source may go, whatever load_gone says.
+	// The query asks for source_id again: nothing of another source may go, whatever load_gone says.
 	rows, err := b.tx.Query(ctx, `
 		SELECT i.id, coalesce(i.post_id, 0) FROM load_gone g JOIN source_items i ON i.id = g.item_id
 		WHERE g.load_id = @load AND i.source_id = @source ORDER BY g.item_id LIMIT @limit`,
@@ -174,8 +176,8 @@ func (b *batch) sweep(ctx context.Context) (timelines.Change, Load, error) {
 	return change, load, err
 }
 
-// Confirm lets a held load remove what is gone, however much it is. ErrNotFound if there is no such
-// load.
+// Confirm lets a held load remove the absent items, however many they are. It returns ErrNotFound if
+// there is no such load.
 func (s *Store) Confirm(ctx context.Context, source, no int64) error {
 	const query = `UPDATE loads SET state = 'sweeping', updated_at = now() WHERE source_id = @source AND no = @no AND state = 'held'`
 	_, err := inTx(ctx, s.pool, func(tx pgx.Tx) (struct{}, error) {
@@ -191,8 +193,9 @@ func (s *Store) Confirm(ctx context.Context, source, no int64) error {
 	return err
 }
 
-// ApplyPreview makes a load of the file of a preview, and returns its number. What changed since
-// the preview is taken as it is then. ErrNotFound if there is no such preview.
+// ApplyPreview makes a load of the file of a preview, and returns its number. The load works with the
+// source as it is then, even if that has changed since the preview. It returns ErrNotFound if there
+// is no such preview.
 func (s *Store) ApplyPreview(ctx context.Context, source, no int64) (int64, error) {
 	const query = `
 		WITH previewed AS (

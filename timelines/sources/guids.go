@@ -15,10 +15,10 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// sameDate is how far the dates of an item may be apart that comes again under another id.
+// sameDate is how far apart the dates of an item may be that comes again under another id.
 const sameDate = time.Hour
 
-// addressOf is the hash under which the URL of an item is looked for, nil if it has none.
+// addressOf returns the hash by which the URL of an item is looked up, nil if it has no URL.
 func addressOf(url string) *int64 {
 	if url == "" {
 		return nil
@@ -28,14 +28,14 @@ func addressOf(url string) *int64 {
 	return &hash
 }
 
-// findRenamed finds those of the new items that are there under another id: a feed whose program is
-// another one gives all its items other ids, and they must not all be posted again. Such an item has
-// the URL of exactly one that the source has, and that one is absent from the file. As some feeds give
-// all their items the same URL, the first line must be the same as well, the date if it has one, and
-// no other new item of this URL may be like it.
+// findRenamed finds the new items that the source already has under another id. A feed that moves to
+// another program gives all its items other ids, and they must not all be posted again. Such an item
+// has the URL of exactly one item of the source, and that item is absent from the file. Some feeds
+// give all their items the same URL. So the first line must be the same as well, and the date if
+// there is one, and no other new item with this URL may match.
 //
-// This is for windows, and for files of one batch, which windows are: only then it is known what is
-// absent.
+// This works for windows, and for files of one batch, as windows are: only then it is known which
+// items are absent.
 func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
 	if b.source.Mode != Append || b.load.Lines == nil || *b.load.Lines != int64(len(lines)) {
 		return nil
@@ -101,7 +101,7 @@ func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
 			title, _, _ := strings.Cut(body, "\n")
 			return (t.Title == "" || shown(t.Title, t.Markup) == shown(title, withMarkup)) && (it.At.IsZero() || it.At.Sub(t.CreatedAt).Abs() <= sameDate)
 		}
-		// Where several have the URL, one of them must be the item and no other may be.
+		// If several new items have the URL, exactly one of them must match.
 		if !is(it) || slices.ContainsFunc(asked[*at], func(other entry) bool { return other.ID != it.ID && is(other) }) {
 			return false
 		}
@@ -114,7 +114,7 @@ func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
 	return nil
 }
 
-// shown is a line without its markup, if it has any: an item may be written with or without.
+// shown returns a line without its markup, if it has any: an item may come with markup or without.
 func shown(line string, withMarkup bool) string {
 	if withMarkup {
 		return markup.Plain(line)
@@ -122,8 +122,8 @@ func shown(line string, withMarkup bool) string {
 	return line
 }
 
-// SharesLinks reports whether items of a source are known by address and title, since some had the
-// same address. Only feeds without ids are asked for, and they are short.
+// SharesLinks reports whether the source's items are known by address and title, because some of them
+// had the same address. Only feeds without ids need this query, and they are short.
 func (s *Store) SharesLinks(ctx context.Context, source int64) (shares bool, err error) {
 	const query = `SELECT EXISTS (SELECT FROM source_items WHERE source_id = @source AND starts_with(external_id, @key))`
 	err = s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": source, "key": formats.LinkKey}).Scan(&shares)
@@ -153,8 +153,8 @@ func (b *batch) rename(ctx context.Context) error {
 	return nil
 }
 
-// findElsewhere warns of new items whose address another source of the owner has (F27). Both are
-// posted: they may be about different things, and each source deletes only its own.
+// findElsewhere warns of new items whose address another source of the owner has (F27). Both items
+// are posted: they may be about different things, and each source deletes only its own posts.
 func (b *batch) findElsewhere(ctx context.Context) error {
 	var addresses []int64
 	for _, it := range b.fresh {
@@ -165,7 +165,7 @@ func (b *batch) findElsewhere(ctx context.Context) error {
 	if len(addresses) == 0 {
 		return nil
 	}
-	// Each address is looked up once in each other source. Most owners have few.
+	// Each address is looked up once in each other source. Most owners have few sources.
 	const query = `
 		SELECT n.address, min(s.title)
 		FROM sources s

@@ -11,7 +11,7 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// weblog is a feed as programs of blogs write it.
+// weblog returns a feed as blog programs write it.
 func weblog(guid func(i int) string, from, to int) string {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>
@@ -51,8 +51,8 @@ func (w *world) file(source int64, text string) sources.Load {
 	return w.load(source, sources.MostItems, list...)
 }
 
-// A blog moves to another program: all guids are others, the addresses and dates are not. Its posts
-// stay, with what was said to them, and nothing is posted twice.
+// A blog moves to another program: all guids change, the addresses and dates do not. Its posts and
+// their comments stay, and nothing is posted twice.
 func TestChangedGuids(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -65,7 +65,7 @@ func TestChangedGuids(t *testing.T) {
 		return w.list(`SELECT p.id || ' ' || split_part(p.body, E'\n', 1) FROM source_items i JOIN posts p ON p.id = i.post_id WHERE i.source_id = $1 ORDER BY p.id`, source)
 	}
 	known := posts()
-	// The window has moved on by two, and one text is another.
+	// The window has moved on by two items, and one text has changed.
 	l := w.file(source, strings.Replace(weblog(after, 3, 12), "The 5. boat", "The fifth boat", 1))
 	w.same("with other guids", l.Counts, sources.Counts{Added: 2, Changed: 1, Skipped: 7})
 	w.same("posts", posts()[:10], known)
@@ -77,8 +77,8 @@ func TestChangedGuids(t *testing.T) {
 	w.same("the other source", w.file(other, weblog(before, 1, 10)).Counts, sources.Counts{Same: 10})
 }
 
-// What only looks like it is posted: items with the same address at other dates, or several of them in
-// the file or in the source; and a full list tells by ids alone.
+// Items that only look like stored ones are posted: items with the same address and another date, or
+// several with one address in the file or in the source. In a full list ids alone count.
 func TestGuidsThatAreOthers(t *testing.T) {
 	at := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 	entry := func(id, title string, days int) *formats.Item {
@@ -126,7 +126,8 @@ func TestChangedGuidOfADeletedPost(t *testing.T) {
 	w.same("posts", len(w.shown()), 0)
 }
 
-// F27: that another source of the owner has an item of the same address is said, and both are posted.
+// F27: if another source of the owner has an item with the same address, the load warns of it, and
+// both are posted.
 func TestItemsThatAreElsewhere(t *testing.T) {
 	w := newWorld(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -150,7 +151,8 @@ func TestItemsThatAreElsewhere(t *testing.T) {
 	w.same("posts of ann", value[int64](w, `SELECT count(*) FROM posts WHERE author_id = $1 AND deleted_at IS NULL`, ann.ID), int64(8))
 }
 
-// A preview of a feed whose guids are others counts its items once, and as changed only where a text is another.
+// A preview of a feed with new guids counts its items once, and as changed only if their text
+// changed.
 func TestPreviewOfChangedGuids(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")

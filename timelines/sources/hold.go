@@ -12,12 +12,13 @@ import (
 	"riverrun/timelines/sources/photos"
 )
 
-// HoldTime is how long news waits for its pictures at most.
+// HoldTime is the longest time that news waits for its pictures.
 const HoldTime = 3 * time.Minute
 
-// Hold reports whether the next lines of a load are to be applied later, as news among them waits for
-// its pictures (Settings.WaitPictures); these are fetched from now on. When they are there, the source is
-// announced as Ready. Only what comes to the top of pages is news: nobody sees the rest arrive.
+// Hold reports whether the next lines of a load must wait, because there is news among them whose
+// pictures are not there yet (Settings.WaitPictures). The pictures are fetched from now on. When they
+// are there, the source is announced as Ready. Only items that come to the top of pages count as
+// news: nobody sees the others arrive.
 func (w *Work) Hold(ctx context.Context, l *Load, lines []*formats.Line) (bool, error) {
 	if !l.Settings.WaitPictures || l.Dry {
 		return false, nil
@@ -41,7 +42,7 @@ func (w *Work) Hold(ctx context.Context, l *Load, lines []*formats.Line) (bool, 
 	return held, nil
 }
 
-// hold notes the pictures of news. Its items are present from now on, without posts.
+// hold stores the pictures of news. From now on its items are present, but have no posts.
 func (b *batch) hold(ctx context.Context) (bool, error) {
 	most := b.store.posts.Files.MostOfPost()
 	var news []photos.Item
@@ -54,7 +55,7 @@ func (b *batch) hold(ctx context.Context) (bool, error) {
 	if len(news) == 0 {
 		return false, nil
 	}
-	// No item has this hash, so that it counts as changed when it is applied.
+	// No item has this hash, so the item counts as changed when it is applied.
 	const present = `
 		WITH made AS (
 			INSERT INTO source_items (source_id, external_id, hash)
@@ -86,14 +87,14 @@ func (b *batch) hold(ctx context.Context) (bool, error) {
 	if err != nil || !held {
 		return false, err
 	}
-	// It does not stand still.
+	// A load that waits must not look as if it stood still.
 	if _, err := b.tx.Exec(ctx, `UPDATE loads SET updated_at = now() WHERE id = @load`, pgx.StrictNamedArgs{"load": b.load.ID}); err != nil {
 		return false, fmt.Errorf("hold a load: %w", err)
 	}
 	return true, nil
 }
 
-// attachMade attaches pictures that came before the posts of their items.
+// attachMade attaches pictures that were ready before the posts of their items existed.
 func (b *batch) attachMade(ctx context.Context, x *timelines.ItemsTx, items []int64) error {
 	if len(items) == 0 {
 		return nil

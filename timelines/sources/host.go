@@ -16,9 +16,10 @@ type Owned struct {
 	Owner string
 }
 
-// ActsFor returns who acts for an owner where the host of the site asks for it: the person, or the
-// administrator of the group whose account is the oldest. timelines.ErrNotFound says that there is no
-// such account, timelines.ErrForbidden that nobody administers the group.
+// ActsFor returns the account that acts for an owner when the host of the site asks for something:
+// the person, or the administrator of the group whose account is the oldest. It returns
+// timelines.ErrNotFound if there is no such account, timelines.ErrForbidden if nobody administers the
+// group.
 func (s *Store) ActsFor(ctx context.Context, owner string) (int64, error) {
 	const query = `
 		SELECT a.kind, CASE a.kind WHEN 'user' THEN a.id
@@ -38,7 +39,7 @@ func (s *Store) ActsFor(ctx context.Context, owner string) (int64, error) {
 	return *actor, nil
 }
 
-// ByCode returns a source, whoever manages it: it is for the host of the site.
+// ByCode returns a source, no matter who manages it. It is for the host of the site.
 func (s *Store) ByCode(ctx context.Context, code string) (Owned, error) {
 	list, err := s.owned(ctx, `code = @code`, pgx.StrictNamedArgs{"code": code})
 	switch {
@@ -50,8 +51,8 @@ func (s *Store) ByCode(ctx context.Context, code string) (Owned, error) {
 	return list[0], nil
 }
 
-// All returns up to limit sources of all owners after one, in the order in which they were added. It
-// is for the host of the site.
+// All returns up to limit sources of all owners, in the order in which they were added, beginning
+// behind the source after. It is for the host of the site.
 func (s *Store) All(ctx context.Context, after int64, limit int) ([]Owned, error) {
 	return s.owned(ctx, `id > @after ORDER BY id LIMIT @limit`, pgx.StrictNamedArgs{"after": after, "limit": limit})
 }

@@ -2,15 +2,15 @@ package sources
 
 import "time"
 
-// Limits bound what one person or group may have a site load.
+// Limits bound how much a site loads for its people and groups.
 type Limits struct {
-	// Sources is how many one owner may have.
+	// Sources is the largest number of sources of one owner.
 	Sources int
 	// FileBytes is the size of the largest file.
 	FileBytes int64
-	// Items is how many items one source may have.
+	// Items is the largest number of items of one source.
 	Items int
-	// Soonest is the shortest time after which a link is fetched again by itself.
+	// Soonest is the shortest time after which a link is fetched again without being asked for.
 	Soonest time.Duration
 }
 
@@ -19,7 +19,8 @@ func DefaultLimits() Limits {
 	return Limits{Sources: 50, FileBytes: 1_000_000_000, Items: 1_000_000, Soonest: 5 * time.Minute}
 }
 
-// Within returns the same sources within other limits. A field that is 0 is that of DefaultLimits.
+// Within returns the same sources within other limits. A field that is 0 has the value of
+// DefaultLimits.
 func (s *Store) Within(l Limits) *Store {
 	usual := DefaultLimits()
 	if l.Sources <= 0 {
@@ -37,5 +38,5 @@ func (s *Store) Within(l Limits) *Store {
 	return &Store{pool: s.pool, posts: s.posts, limits: l}
 }
 
-// Limits returns those within which the sources are kept.
+// Limits returns the limits of the sources.
 func (s *Store) Limits() Limits { return s.limits }

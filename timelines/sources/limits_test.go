@@ -24,8 +24,8 @@ func (w *world) apply(source int64, list ...*formats.Item) (sources.Load, error)
 	return l, err
 }
 
-// A source has so many items. A window may not gather more, load after load; a full list may replace
-// all it has.
+// A source may have only a number of items. A window may not gather more, load after load. A full
+// list may replace all its items.
 func TestItemsOfASource(t *testing.T) {
 	w := newWorld(t)
 	w.sources = w.sources.Within(sources.Limits{Items: 10})
@@ -56,7 +56,7 @@ func TestItemsOfASource(t *testing.T) {
 	_, err = w.apply(list, items("more", 11)...)
 	many(err)
 
-	// What is pushed is counted too.
+	// Pushed items are counted too.
 	pushed := w.add(ann, sources.New{Owner: "ann", Way: sources.Push, Mode: sources.Append})
 	for no, want := range []string{"", "", "items_many"} {
 		k, err := w.sources.Take(t.Context(), pushed.ID)

@@ -12,7 +12,7 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// State is where a load is.
+// State is how far a load is.
 type State string
 
 const (
@@ -29,7 +29,7 @@ const (
 	Cancelled State = "cancelled"
 )
 
-// Working reports whether the load goes on by itself, or by its program.
+// Working reports whether the load goes on by itself or through its program.
 func (s State) Working() bool {
 	switch s {
 	case Receiving, Waiting, Reading, Applying, Finishing, Sweeping:
@@ -38,17 +38,17 @@ func (s State) Working() bool {
 	return false
 }
 
-// Counts are what became of the items of a load.
+// Counts says what happened to the items of a load.
 type Counts struct {
 	Added, Changed, Same, Skipped int64
-	// Removed are posts that were deleted for their items were gone, Kept those that were not.
+	// Removed are posts that were deleted because their items were gone, Kept those that were not.
 	Removed, Kept    int64
 	Errors, Warnings int64
-	// Unreadable are items whose id cannot be read, Gone those that are absent.
+	// Unreadable are items whose id cannot be read, Gone the absent ones.
 	Unreadable, Gone int64
 }
 
-// Load is one time that a source was read.
+// Load is one reading of a source.
 type Load struct {
 	ID       int64
 	SourceID int64
@@ -57,28 +57,28 @@ type Load struct {
 	Way      Way
 	State    State
 	Dry      bool
-	// Items is how many items the source has: those from before, and those that this load brought so
-	// far.
+	// Items is how many items the source has: those from before, and those that this load has brought
+	// so far.
 	Items int64
-	// Lines is how many lines its canonical file has, nil until that is known, and Cursor how many
-	// are applied.
+	// Lines is the number of lines of the canonical file, nil until it is known. Cursor is how many of
+	// them are applied.
 	Lines  *int64
 	Cursor int64
 	Counts
 	Settings  Settings
 	CreatedAt time.Time
-	// Pictures are those of its items that came to posts, and PictureErrors those that cannot be had.
-	// Both come late, also after its end.
+	// Pictures counts the pictures of its items that were added to posts, PictureErrors those that
+	// could not be had. Both may still grow after the load has ended.
 	Pictures, PictureErrors int64
-	// UpdatedAt is when it last got on, and FinishedAt when it ended; nil: it has not.
+	// UpdatedAt is when the load last made progress. FinishedAt is when it ended; nil: it has not.
 	UpdatedAt  time.Time
 	FinishedAt *time.Time
-	// Codes says how often each code of a problem came up, also those of which no row is kept.
+	// Codes says how often each code of a problem came up. It counts problems without a row, too.
 	Codes map[formats.Code]int64
-	// Problem is why it failed (F31); nil: it did not.
+	// Problem is why the load failed (F31); nil: it did not.
 	Problem *formats.Fatal
-	// File is the SHA-256 of the bytes as they came, nil for a load that is pushed, and Bytes how
-	// many they are. Format, MediaType, Charset and Base say how they are read (formats.Options).
+	// File is the SHA-256 of the bytes as they came, nil for a load that is pushed. Bytes is their
+	// number. Format, MediaType, Charset and Base say how they are read (formats.Options).
 	File                             []byte
 	Bytes                            int64
 	Format, MediaType, Charset, Base string

@@ -33,7 +33,7 @@ func TestALoadBecomesPosts(t *testing.T) {
 	}
 }
 
-// A first load lifts nothing; later what is new comes to the top, and what is old does not.
+// A first load lifts nothing. Later, new items come to the top, and old ones do not.
 func TestNewItemsComeToTheTop(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -45,7 +45,7 @@ func TestNewItemsComeToTheTop(t *testing.T) {
 	w.same("pages show", w.shown(), []string{"half an hour old", "written here", "an hour old", "a week old", "a month old"})
 }
 
-// Items that changed change their posts, but what was edited or deleted here stays so.
+// Items that changed change their posts, but posts that were edited or deleted here stay so.
 func TestChangedItems(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -66,7 +66,7 @@ func TestChangedItems(t *testing.T) {
 	w.same("counts of the same again", l.Counts, sources.Counts{Same: 3})
 }
 
-// F20, F28: what is wrong is noted and not posted, and is present all the same.
+// F20, F28: a wrong item is noted and not posted, but still counts as present.
 func TestWrongItems(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -91,7 +91,8 @@ func TestWrongItems(t *testing.T) {
 	w.same("codes", value[string](w, `SELECT codes::text FROM loads WHERE no = 2`), `{"id_repeated": 1, "date_invalid": 1, "title_and_text_missing": 1}`)
 }
 
-// F22, F23: of a full list what is absent goes, after the last batch, and nothing of another source.
+// F22, F23: items that are absent from a full list go after the last batch. Nothing of another source
+// goes.
 func TestAbsentItemsGo(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -108,12 +109,12 @@ func TestAbsentItemsGo(t *testing.T) {
 	for source, want := range map[int64]int64{list: 36, other: 40, window: 40} {
 		w.same("posts", value[int64](w, `SELECT count(*) FROM source_items i JOIN posts p ON p.id = i.post_id WHERE i.source_id = $1 AND p.deleted_at IS NULL`, source), want)
 	}
-	// What comes back is posted again.
+	// An item that comes back is posted again.
 	l = w.load(list, 100, all...)
 	w.same("counts", l.Counts, sources.Counts{Same: 36, Added: 4, Warnings: 4}) // the other sources have them as well
 }
 
-// F20: an item without a readable id may be any, so nothing goes.
+// F20: an item without a readable id may be any stored one, so nothing goes.
 func TestUnreadableItemsHoldDeletionsBack(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "list", sources.Sync, `{}`)
@@ -126,7 +127,7 @@ func TestUnreadableItemsHoldDeletionsBack(t *testing.T) {
 	w.same("posts", len(w.shown()), 40)
 }
 
-// The guard: a load that would remove too much asks first.
+// The guard: a load asks before it removes too much.
 func TestRemovalGuard(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "list", sources.Sync, `{"most_gone": 10}`)
@@ -152,7 +153,7 @@ func TestRemovalGuard(t *testing.T) {
 	}
 }
 
-// F4: of what is gone, discussed posts, or all, are kept if that was chosen.
+// F4: when items are gone, the settings decide whether discussed posts, or all posts, are kept.
 func TestKeptPosts(t *testing.T) {
 	for chosen, want := range map[string]int64{"delete": 0, "discussed": 3, "keep": 4} {
 		t.Run(chosen, func(t *testing.T) {
@@ -171,7 +172,7 @@ func TestKeptPosts(t *testing.T) {
 			l := w.load(source, 100)
 			w.same("counts", l.Counts, sources.Counts{Gone: 4, Removed: 4 - want, Kept: want})
 			w.same("posts", int64(len(w.shown())), want)
-			// They are no longer missed, and are found again when they come back.
+			// Their items are no longer missed, and are found again when they come back.
 			l = w.load(source, 100)
 			w.same("counts of the next", l.Counts, sources.Counts{})
 			w.load(source, 100, all...)
@@ -180,9 +181,9 @@ func TestKeptPosts(t *testing.T) {
 	}
 }
 
-// F11, F13, F21, F25, F35: one process works a source at a time, by its advisory lock, and a batch, which
-// is known by its load and first line, that comes twice, or after
-// another process went on, does nothing.
+// F11, F13, F21, F25, F35: one process works a source at a time, by its advisory lock. A batch is
+// known by its load and its first line. It does nothing if it comes twice, or after another process
+// went on.
 func TestOneWorksASource(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "blog", sources.Append, `{}`)

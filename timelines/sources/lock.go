@@ -10,15 +10,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The first keys of the advisory locks of sources. The second is the source's id, of which only 32
-// bits count: two sources four thousand million apart wait for each other.
+// The first keys of the advisory locks of sources. The second key is the id of the source. Only 32
+// bits of the id count, so two sources whose ids are 2^32 apart wait for each other.
 const (
 	workLocks  = 7245_016
 	fetchLocks = 7245_017
 )
 
-// lock takes an advisory lock of a source on a connection, which holds it until unlock, or returns
-// ErrBusy. The death of the process or of its connection frees it.
+// lock takes an advisory lock of a source on a connection, which holds it until unlock. It returns
+// ErrBusy if the lock is taken. The lock is free when the process or its connection dies.
 func (s *Store) lock(ctx context.Context, locks int, source int64) (*pgxpool.Conn, error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Store) lock(ctx context.Context, locks int, source int64) (*pgxpool.Con
 	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(@locks, @source::bigint::bit(32)::int)`,
 		pgx.StrictNamedArgs{"locks": locks, "source": source}).Scan(&locked)
 	if err != nil {
-		// The lock may have been taken: the connection must not go back to the pool.
+		// The lock may have been taken, so the connection must not go back to the pool.
 		return nil, errors.Join(fmt.Errorf("lock a source: %w", err), conn.Hijack().Close(context.WithoutCancel(ctx)))
 	}
 	if !locked {
@@ -56,5 +56,5 @@ func unlock(ctx context.Context, conn *pgxpool.Conn, locks int, source int64) er
 	if err != nil {
 		err = fmt.Errorf("unlock a source: %w", err)
 	}
-	return errors.Join(err, conn.Hijack().Close(ctx)) // the end of the connection frees it
+	return errors.Join(err, conn.Hijack().Close(ctx)) // the lock is free when its connection ends
 }

@@ -29,7 +29,7 @@ type world struct {
 	posts   *timelines.Store
 	sources *sources.Store
 	heard   *announced
-	// feed is what the files of loads say of themselves.
+	// feed is what the files of loads say about themselves.
 	feed formats.Feed
 	// dry makes loads that apply nothing.
 	dry bool
@@ -70,7 +70,7 @@ func (a *announced) take() int {
 	return n
 }
 
-// all are the posts announced since the last take.
+// all returns the posts announced since the last take.
 func (a *announced) all() []int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *world) same(what string, got, want any) {
 	}
 }
 
-// source makes a source of somebody's.
+// source adds a source for an owner.
 func (w *world) source(owner timelines.Account, title string, mode sources.Mode, settings string) int64 {
 	w.Helper()
 	return value[int64](w, `
@@ -136,7 +136,7 @@ func (w *world) source(owner timelines.Account, title string, mode sources.Mode,
 		owner.ID, mode, title, settings)
 }
 
-// begin makes a load of a source and passes the first pass.
+// begin makes a load of a source, and does its first pass.
 func (w *world) begin(k *sources.Work, source int64, items []*formats.Item) sources.Load {
 	w.Helper()
 	no := value[int64](w, `
@@ -155,7 +155,7 @@ func (w *world) begin(k *sources.Work, source int64, items []*formats.Item) sour
 	return l
 }
 
-// announces checks that do announces the posts that get another version, and no others.
+// announces checks that do announces the posts whose version changes, and no others.
 func (w *world) announces(do func()) {
 	w.Helper()
 	versions := func() map[int64]int64 {
@@ -184,7 +184,7 @@ func (w *world) announces(do func()) {
 	w.same("posts announced, of those of other versions", slices.Compact(announced), raised)
 }
 
-// load applies items in batches of so many, and ends as far as nobody is asked.
+// load applies items in batches of this size, and ends the load unless somebody has to be asked.
 func (w *world) load(source int64, batch int, items ...*formats.Item) (l sources.Load) {
 	w.Helper()
 	w.announces(func() { l = w.loadUnheard(source, batch, items...) })
@@ -205,7 +205,7 @@ func (w *world) loadUnheard(source int64, batch int, items ...*formats.Item) sou
 	return l
 }
 
-// lines are the canonical lines of items.
+// lines returns the canonical lines of items.
 func (w *world) lines(items ...*formats.Item) []*formats.Line {
 	w.Helper()
 	var file []byte
@@ -234,13 +234,13 @@ func (w *world) end(k *sources.Work, l *sources.Load) {
 	}
 }
 
-// shown are the texts of the posts there are, the newest first.
+// shown returns the texts of all posts, the newest first.
 func (w *world) shown() []string {
 	w.Helper()
 	return w.list(`SELECT split_part(body, E'\n', 1) FROM posts WHERE deleted_at IS NULL ORDER BY fresh_at DESC, id DESC`)
 }
 
-// item is an item whose title says what it is.
+// item returns an item whose title names it.
 func item(id, title string, age time.Duration) *formats.Item {
 	return &formats.Item{ID: id, Title: title, URL: "https://example.org/" + id, At: time.Now().Add(-age).UTC().Truncate(time.Microsecond)}
 }

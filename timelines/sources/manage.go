@@ -26,7 +26,7 @@ const (
 	maxURLBytes   = 2048
 )
 
-// Way is how the bytes of a source come.
+// Way is how the bytes of a source arrive.
 type Way string
 
 const (
@@ -37,27 +37,26 @@ const (
 
 // New is a source about to be added.
 type New struct {
-	// Owner is the name of the person, who is the actor then, or of a group that the actor
-	// administers.
+	// Owner is the name of the actor, or of a group that the actor administers.
 	Owner string
-	// Slug is one of the person's sub-feeds; empty is the feed.
+	// Slug names one of the person's sub-feeds; empty: the person's feed.
 	Slug string
 	Way  Way
-	// URL is the address of a Link, as people write it (formats.Address).
+	// URL is the address of a Link, in any form that people write (formats.Address).
 	URL string
-	// Title is shown with each post; empty: the feed's own, once it is known.
+	// Title is shown with each post; empty: the feed's own title, once it is known.
 	Title    string
 	Format   formats.Format
 	Mode     Mode // empty: as usual for the format
 	Settings Settings
-	// Origin is the partner that adds it, if any, which shows the errors of items itself (F26).
+	// Origin is the partner that adds the source, if any, and shows the errors of items itself (F26).
 	Origin string
 }
 
-// Add adds a source. Errors are timelines.ErrNotFound if the actor may not know of the owner,
-// timelines.ErrForbidden if the actor does not administer it, and InvalidErrors: "url_invalid",
-// "source_twice" for an address that the owner has, "source_many", "title_long", "settings_invalid",
-// "rules_invalid", "to_unknown" for the slug or for a group of the rules.
+// Add adds a source. It returns timelines.ErrNotFound if the actor may not know of the owner,
+// timelines.ErrForbidden if the actor does not administer the owner, and these InvalidErrors:
+// "url_invalid", "source_twice" for an address that the owner has, "source_many", "title_long",
+// "settings_invalid", "rules_invalid", "to_unknown" for the slug or for a group of the rules.
 func (s *Store) Add(ctx context.Context, actor int64, n New) (Source, error) {
 	if err := n.check(); err != nil {
 		return Source{}, err
@@ -70,7 +69,7 @@ func (s *Store) Add(ctx context.Context, actor int64, n New) (Source, error) {
 	}
 }
 
-// errCodeTaken says that chance gave a code twice.
+// errCodeTaken says that a random code is taken already.
 var errCodeTaken = errors.New("the code is taken")
 
 func (s *Store) add(ctx context.Context, actor int64, n New) (Source, error) {
@@ -79,7 +78,8 @@ func (s *Store) add(ctx context.Context, actor int64, n New) (Source, error) {
 		return Source{}, fmt.Errorf("add a source: %w", err)
 	}
 	return inTx(ctx, s.pool, func(tx pgx.Tx) (Source, error) {
-		// The lock of the owner's row keeps two of its sources from being counted at once.
+		// The owner's row is locked, so that two sources of one owner are not added at once past the
+		// limit.
 		owner, err := ownerTx(ctx, tx, actor, n.Owner)
 		if err != nil {
 			return Source{}, err
@@ -115,8 +115,8 @@ func (s *Store) add(ctx context.Context, actor int64, n New) (Source, error) {
 	})
 }
 
-// roomTx checks that the owner, whose row is locked, has room for one more source, and none of that
-// address. field is that of the error.
+// roomTx checks that the owner, whose row is locked, has room for one more source, and has no source
+// with that address. field is the field of the error.
 func (s *Store) roomTx(ctx context.Context, tx pgx.Tx, owner int64, url, field string) error {
 	var have int
 	var twice bool
@@ -157,8 +157,8 @@ func (n *New) check() error {
 	return n.Settings.check()
 }
 
-// checkURL says whether an address may be one of the web. Whether it may be asked is decided when it
-// is (package fetch).
+// checkURL checks that an address can be one of the web. Whether this site may connect to it is
+// decided when it does (package fetch).
 func checkURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || len(address) > maxURLBytes || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
@@ -174,8 +174,8 @@ func (s Settings) check() error {
 	return s.Rules.check()
 }
 
-// mode is what is usual for the format, unless one is asked for. A link whose format is not known
-// yet is a window: nothing is removed by mistake.
+// mode returns the mode that was asked for, or the usual one of the format. A link whose format is
+// not known yet is a window, so that nothing is removed by mistake.
 func (n *New) mode() Mode {
 	switch {
 	case n.Mode != "":
@@ -186,7 +186,7 @@ func (n *New) mode() Mode {
 	return Append
 }
 
-// title is never empty: until the feed says its own, the address stands for it.
+// title is never empty: until the feed says its own title, it is the address.
 func (n *New) title() string {
 	title := n.Title
 	if title == "" {
@@ -201,7 +201,7 @@ func (n *New) title() string {
 	return string(runes[:min(len(runes), maxTitleRunes)])
 }
 
-// ownerTx locks the account of that name, and checks that it is the actor, or a group that the
+// ownerTx locks the account with that name, and checks that it is the actor, or a group that the
 // actor administers.
 func ownerTx(ctx context.Context, tx pgx.Tx, actor int64, name string) (int64, error) {
 	return owner(ctx, tx, ` FOR NO KEY UPDATE OF a`, actor, name)
@@ -250,7 +250,7 @@ func (s *Store) Find(ctx context.Context, actor int64, code string) (Source, err
 		pgx.StrictNamedArgs{"code": code, "actor": actor}))
 }
 
-// List returns the sources of an owner, in the order in which they were added. The errors are those
+// List returns the sources of an owner, in the order in which they were added. It returns the errors
 // of Add.
 func (s *Store) List(ctx context.Context, actor int64, name string) ([]Source, error) {
 	id, err := owner(ctx, s.pool, "", actor, name)
@@ -268,8 +268,8 @@ func (s *Store) List(ctx context.Context, actor int64, name string) ([]Source, e
 	return list, nil
 }
 
-// update changes a source that the actor may manage and that is not being removed, or returns
-// ErrNotFound.
+// update changes a source that the actor may manage. It returns ErrNotFound if there is none, or if
+// it is being removed.
 func (s *Store) update(ctx context.Context, actor int64, code, set string, args pgx.StrictNamedArgs) (Source, error) {
 	return updateIn(ctx, s.pool, actor, code, set, args)
 }
@@ -283,7 +283,7 @@ func updateIn(ctx context.Context, db interface {
 		RETURNING `+sourceColumns, args))
 }
 
-// Pause stops a source from being fetched, and from being pushed to; a load of a file ends. Resume lets it go on, at once.
+// Pause stops fetches of a source and pushes to it. A load of a file ends. Resume undoes it.
 func (s *Store) Pause(ctx context.Context, actor int64, code string) (Source, error) {
 	return s.update(ctx, actor, code, `status = 'paused'`, pgx.StrictNamedArgs{})
 }
@@ -294,8 +294,7 @@ func (s *Store) Resume(ctx context.Context, actor int64, code string) (Source, e
 		next_at = CASE WHEN way = 'link' THEN now() END`)
 }
 
-// updateDue is update for a change after which the source is fetched at once, if it is an active
-// link.
+// updateDue is update for a change after which an active link is fetched at once.
 func (s *Store) updateDue(ctx context.Context, actor int64, code, set string) (Source, error) {
 	return inTx(ctx, s.pool, func(tx pgx.Tx) (Source, error) {
 		source, err := updateIn(ctx, tx, actor, code, set, pgx.StrictNamedArgs{})
@@ -306,13 +305,13 @@ func (s *Store) updateDue(ctx context.Context, actor int64, code, set string) (S
 	})
 }
 
-// FetchNow makes a source due, and has it fetched at once.
+// FetchNow has a source fetched at once.
 func (s *Store) FetchNow(ctx context.Context, actor int64, code string) (Source, error) {
 	return s.updateDue(ctx, actor, code, `next_at = CASE WHEN way = 'link' AND status = 'active' THEN now() ELSE next_at END`)
 }
 
-// Change gives a source another title and other settings. What is loaded from now on follows them,
-// also if it is the same file (F11, F33). What it had already changes nothing.
+// Change gives a source another title and other settings. Later loads follow them, even loads of the
+// same file (F11, F33). The change itself does nothing to the posts that are there.
 func (s *Store) Change(ctx context.Context, actor int64, code, title string, settings Settings) (Source, error) {
 	n := New{Way: File, Title: title, Settings: settings}
 	if err := n.check(); err != nil {
@@ -340,8 +339,8 @@ func (s *Store) Change(ctx context.Context, actor int64, code, title string, set
 	})
 }
 
-// Token makes a token with which pushes to the source are signed, and ends the one before it. Only
-// its hash is kept.
+// Token makes a token that signs pushes to the source. The token before it ends. Only the hash of a
+// token is stored.
 func (s *Store) Token(ctx context.Context, actor int64, code string) (string, error) {
 	var random [24]byte
 	if _, err := rand.Read(random[:]); err != nil {
@@ -355,8 +354,8 @@ func (s *Store) Token(ctx context.Context, actor int64, code string) (string, er
 	return token, nil
 }
 
-// Pushed returns the source that a token belongs to, or ErrNotFound. A token ends when whoever made it
-// may not manage the source any more (timelines.Groups.Demote).
+// Pushed returns the source of a token, or ErrNotFound. A token ends when the person that made it may
+// not manage the source any more (timelines.Groups.Demote).
 func (s *Store) Pushed(ctx context.Context, code, token string) (Source, error) {
 	hash := sha256.Sum256([]byte(token))
 	return scanSource(s.pool.QueryRow(ctx, `
@@ -365,8 +364,8 @@ func (s *Store) Pushed(ctx context.Context, code, token string) (Source, error) 
 		pgx.StrictNamedArgs{"code": code, "hash": hash[:]}))
 }
 
-// Remove begins to remove a source, and says what becomes of its posts (F4): Delete, KeepDiscussed
-// or Keep. It is loaded no more; Work.Remove does the rest.
+// Remove begins to remove a source. gone says what happens to its posts (F4): Delete, KeepDiscussed
+// or Keep. The source is not loaded any more, and Work.Remove does the rest.
 func (s *Store) Remove(ctx context.Context, actor int64, code, gone string) (Source, error) {
 	if gone == "" || (Settings{Gone: gone}).check() != nil {
 		return Source{}, &timelines.InvalidError{Field: "gone", Code: "settings_invalid"}
@@ -384,8 +383,8 @@ func (s *Store) Remove(ctx context.Context, actor int64, code, gone string) (Sou
 	})
 }
 
-// checkRemoverTx returns an InvalidError "source_remover" if posts would be deleted that somebody
-// else's source made elsewhere, before it was moved: they are not the actor's to delete.
+// checkRemoverTx returns an InvalidError "source_remover" if the removal would delete posts that
+// somebody else's source made elsewhere, before it was moved: the actor may not delete them.
 func checkRemoverTx(ctx context.Context, tx pgx.Tx, actor int64, code, gone string) error {
 	if gone == Keep {
 		return nil
@@ -405,8 +404,8 @@ func checkRemoverTx(ctx context.Context, tx pgx.Tx, actor int64, code, gone stri
 	return nil
 }
 
-// Loads returns up to limit loads of a source, the last one first: those before a number, or the
-// last ones if it is 0.
+// Loads returns up to limit loads of a source, the newest first: those before a number, or the newest
+// ones if the number is 0.
 func (s *Store) Loads(ctx context.Context, source, before int64, limit int) ([]Load, error) {
 	rows, err := s.pool.Query(ctx, `
 		SELECT `+loadColumns+` FROM loads WHERE source_id = @source AND (@before::bigint = 0 OR no < @before)
@@ -421,7 +420,7 @@ func (s *Store) Loads(ctx context.Context, source, before int64, limit int) ([]L
 	return list, nil
 }
 
-// Trouble is a row of load_problems (F36).
+// Trouble is a problem of a load: a row of load_problems (F36).
 type Trouble struct {
 	Line, RawLine                         int64 // of the canonical file, from 0; of the file as it came, from 1
 	No                                    int16
@@ -429,13 +428,13 @@ type Trouble struct {
 	Code, Field, Value, ExternalID, Title string
 }
 
-// Which are problems that are asked for: all, or only errors or warnings, or of one code.
+// Which selects problems: all, or only errors or warnings, or those with one code.
 type Which struct {
 	Level formats.Level // LevelError or LevelWarning; anything else: both
 	Code  string        // empty: any
 }
 
-// Troubles returns up to limit problems of a load after one, in their order.
+// Troubles returns up to limit problems of a load in their order, beginning behind after.
 func (s *Store) Troubles(ctx context.Context, load int64, which Which, after Trouble, limit int) ([]Trouble, error) {
 	const query = `
 		SELECT line, raw_line, no, error, code, field, value, external_id, title FROM load_problems
@@ -461,5 +460,5 @@ func (s *Store) Troubles(ctx context.Context, load int64, which Which, after Tro
 	return list, nil
 }
 
-// FirstTrouble is the place before all problems, for Troubles.
+// FirstTrouble stands before all problems, for Troubles.
 var FirstTrouble = Trouble{Line: -1}

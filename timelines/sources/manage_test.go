@@ -25,7 +25,7 @@ func (w *world) group(admin timelines.Account, name string) timelines.Account {
 	return g
 }
 
-// F1, F2: a person and the administrators of a group add sources, several of each, and nobody else
+// F1, F2: a person, and the administrators of a group, may add several sources each. Nobody else
 // knows of them.
 func TestWhoManagesSources(t *testing.T) {
 	w := newWorld(t)
@@ -110,7 +110,8 @@ func TestBadSources(t *testing.T) {
 	}
 }
 
-// An address needs no scheme, and may have that of feeds: in whatever way it comes.
+// An address needs no scheme, and may have the scheme of feeds. This holds for each way to give an
+// address.
 func TestAddressesAsPeopleWriteThem(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -137,7 +138,7 @@ func TestAddressesAsPeopleWriteThem(t *testing.T) {
 	w.same("the list", as, []string{"there https://example.com/a", "added https://example.com/d", "invalid example"})
 }
 
-// A token opens its own source, until there is another or the source goes.
+// A token opens its own source, until the source gets a new one or is removed.
 func TestTokens(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -163,8 +164,8 @@ func TestTokens(t *testing.T) {
 	fails("a source that is removed", s.Code, second)
 }
 
-// F4, F23, F32: removing a source deals with its posts as chosen and with nothing else, and the
-// source goes last.
+// F4, F23, F32: when a source is removed, its posts are kept or deleted as chosen, nothing else
+// changes, and the row of the source goes last.
 func TestRemovingASource(t *testing.T) {
 	for chosen, want := range map[string]int{sources.Delete: 0, sources.KeepDiscussed: 1, sources.Keep: 450} {
 		t.Run(chosen, func(t *testing.T) {
@@ -202,7 +203,7 @@ func TestRemovingASource(t *testing.T) {
 	}
 }
 
-// F32: twenty loads are kept, and always the last that succeeded.
+// F32: twenty loads are kept, and always the last one that succeeded.
 func TestCleanUp(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")

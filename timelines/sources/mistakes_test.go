@@ -12,7 +12,7 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// work works what waits of a source.
+// workAll works all waiting loads of a source.
 func (w *world) workAll(source int64) {
 	w.Helper()
 	k, err := w.sources.Take(w.Context(), source)
@@ -23,7 +23,7 @@ func (w *world) workAll(source int64) {
 	w.end(k, &l)
 }
 
-// A load that was held is outdated when a later full list has everything again.
+// A held load is outdated when a later full list has all items again.
 func TestConfirmOfAnOldLoadRemovesWhatIsThere(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "list", sources.Sync, `{}`)
@@ -40,7 +40,7 @@ func TestConfirmOfAnOldLoadRemovesWhatIsThere(t *testing.T) {
 	w.same("posts of items that are all in the list", len(w.shown()), 60)
 }
 
-// The share of the guard is one of the items there were, not of those that the load itself brings.
+// The guard takes its share of the items that were there before, not of those that the load brings.
 func TestGuardCountsWhatTheLoadBrings(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "list", sources.Sync, `{}`)
@@ -74,8 +74,8 @@ func (w *world) admins() (ann, bob timelines.Account) {
 	return ann, bob
 }
 
-// The posts that a source made in somebody's own feed are not another administrator's to delete, when it was moved to a
-// group.
+// Another administrator may not delete the posts that a source made in somebody's own feed before it
+// was moved to a group.
 func TestAnotherAdministratorDeletesPostsOfAFeed(t *testing.T) {
 	w := newWorld(t)
 	ann, bob := w.admins()
@@ -95,8 +95,8 @@ func TestAnotherAdministratorDeletesPostsOfAFeed(t *testing.T) {
 	w.same("posts in ann's own feed after bob removed the source", len(w.shown()), 30)
 }
 
-// The token that an administrator made ends when they are no administrator any more, and nobody posts in
-// another's name.
+// The token that an administrator made ends when they are no administrator any more, so that nobody
+// posts in another person's name.
 func TestTokenOfARemovedAdministrator(t *testing.T) {
 	w := newWorld(t)
 	ann, bob := w.admins()
@@ -119,8 +119,8 @@ func TestTokenOfARemovedAdministrator(t *testing.T) {
 	w.same("posts by ann that the blocked bob wrote", w.list(`SELECT split_part(p.body, E'\n', 1) || ' by ' || a.name FROM posts p JOIN accounts a ON a.id = p.author_id`), []string{})
 }
 
-// The token that an administrator made ends with the appointment, however it ends, and does not come back with another one.
-// Those of other administrators, and of people's own sources, stay.
+// The token that an administrator made ends with the appointment, however that ends, and does not
+// come back with a new one. The tokens of other administrators, and of people's own sources, stay.
 func TestTokensEndWithTheRole(t *testing.T) {
 	for name, end := range map[string]func(w *world, ann, bob timelines.Account){
 		"demoted": func(w *world, ann, _ timelines.Account) {
@@ -179,7 +179,8 @@ func TestTokensEndWithTheRole(t *testing.T) {
 	}
 }
 
-// A source of a group has no rules that lead to other groups, also if it was moved there; and its settings can be saved.
+// A source of a group has no rules that lead to other groups, even if it was moved there. Its
+// settings can still be saved.
 func TestMovedSourceKeepsGroupRules(t *testing.T) {
 	w := newWorld(t)
 	ann, _ := w.admins()
@@ -188,7 +189,7 @@ func TestMovedSourceKeepsGroupRules(t *testing.T) {
 	s := w.add(ann, sources.New{Owner: "ann", Way: sources.File, Title: "Blog", Settings: rules})
 	moved, err := w.sources.Move(t.Context(), ann.ID, s.Code, "sailing", "")
 	w.must(err)
-	// What the form of a group's source sends: it has no field for groups, so that these stay.
+	// The form of a group's source has no field for groups, so it sends settings whose groups stay.
 	if _, err := w.sources.Change(t.Context(), ann.ID, s.Code, "A better name", moved.Settings); err != nil {
 		t.Errorf("save the settings: %v", err)
 	}
@@ -199,7 +200,7 @@ func TestMovedSourceKeepsGroupRules(t *testing.T) {
 		SELECT a.name FROM posts p JOIN timelines t ON t.id = ANY(p.decisive) JOIN accounts a ON a.id = t.their_id`), "sailing")
 }
 
-// Undated items of a later file do not all come to the top.
+// Items without a date in a later file do not all come to the top.
 func TestManyUndatedItemsLift(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -225,8 +226,9 @@ func TestManyUndatedItemsLift(t *testing.T) {
 	}
 }
 
-// Undated items of a first load, and those dated in the future, stand below what others posted lately, in their
-// order and before the items whose dates are known; later those dated in the future do not all come to the top.
+// In a first load, items without a date or with a date in the future stand below what others posted
+// lately. They keep their order, and stand before the items whose dates are known. In a later load,
+// items with a date in the future do not all come to the top.
 func TestUndatedItemsOfAFirstLoad(t *testing.T) {
 	w := newWorld(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -291,7 +293,7 @@ func TestOldPreviewIsApplied(t *testing.T) {
 	w.same("posts", len(w.shown()), 40)
 }
 
-// A picture with which processes end is given up some time (as Try says).
+// A picture that kills the processes that read it is given up after some tries (see Try).
 func TestPictureThatEndsProcesses(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "A blog", sources.Append, `{}`)
@@ -314,7 +316,7 @@ func TestPictureThatEndsProcesses(t *testing.T) {
 	t.Error("after 30 ends of processes it is tried again")
 }
 
-// A list of few items that is empty now, or has others, asks as well.
+// The guard asks for a list of few items, too, if the list is empty now or has other items.
 func TestSmallListsGoWithoutAQuestion(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "list", sources.Sync, `{}`)
@@ -324,7 +326,7 @@ func TestSmallListsGoWithoutAQuestion(t *testing.T) {
 	w.same("posts", len(w.shown()), 5)
 }
 
-// What was edited here stays as it is, also when its item goes.
+// A post that was edited here stays as it is, even when its item goes.
 func TestEditedPostGoes(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -338,7 +340,7 @@ func TestEditedPostGoes(t *testing.T) {
 	w.same("the post that ann wrote anew", value[int64](w, `SELECT count(*) FROM posts WHERE body = 'in my own words, for an hour' AND deleted_at IS NULL`), int64(1))
 }
 
-// Two short updates with one address within an hour, in a feed that shows the last one alone.
+// A feed shows only its last update. Two short updates with one address within an hour are two posts.
 func TestRenamedFalsePositive(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "status", sources.Append, `{}`)
@@ -349,7 +351,7 @@ func TestRenamedFalsePositive(t *testing.T) {
 	w.same("posts", w.shown(), []string{"No train runs", "All trains run"})
 }
 
-// A person who pauses a source is left alone by its program, also if that has a load open.
+// The program of a paused source can push nothing, even if it has a load open.
 func TestPausedSourceIsPushed(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")

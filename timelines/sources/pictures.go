@@ -10,7 +10,7 @@ import (
 	"riverrun/timelines/sources/photos"
 )
 
-// standsAt remembers where an item with pictures stands, for what is said of them later.
+// standsAt remembers the line of an item with pictures, for later problems of these pictures.
 func (b *batch) standsAt(i int, it *formats.Item) {
 	if len(it.Pictures) == 0 {
 		return
@@ -21,9 +21,9 @@ func (b *batch) standsAt(i int, it *formats.Item) {
 	b.lines[it.ID] = b.load.Cursor + int64(i)
 }
 
-// keepPictures notes the pictures of items that are new or changed. An address that stays keeps its
-// file, one that goes takes it from the post (G20). A post that was edited here is left alone. edited are those whose
-// texts changed.
+// keepPictures stores the pictures of new and changed items. A picture whose address stays keeps its
+// file. If its address is gone, the file is taken from the post (G20). A post that was edited here is
+// left alone. edited are the posts whose texts changed.
 func (b *batch) keepPictures(ctx context.Context, x *timelines.ItemsTx, edited []int64) error {
 	most := b.store.posts.Files.MostOfPost()
 	var come []photos.Item
@@ -49,7 +49,8 @@ func (b *batch) keepPictures(ctx context.Context, x *timelines.ItemsTx, edited [
 	return b.attachMade(ctx, x, held)
 }
 
-// changePictures compares the pictures of changed items with those stored, and returns those that come.
+// changePictures compares the pictures of changed items with the stored ones, and returns the new
+// ones.
 func (b *batch) changePictures(ctx context.Context, x *timelines.ItemsTx, known []entry, edited []int64, most int) ([]photos.Item, error) {
 	items := make([]int64, len(known))
 	for i, it := range known {
@@ -94,12 +95,12 @@ func (b *batch) changePictures(ctx context.Context, x *timelines.ItemsTx, known 
 	return come, nil
 }
 
-// difference is between the pictures that an item had and those it has.
+// difference compares the pictures that an item had with those that it has now.
 type difference struct {
 	gone, files []int64 // of item_pictures, and the files that go with them
 	moved       []photos.Stored
 	moves       []files.Move
-	// come are all pictures by their places, of which those that are known have no address.
+	// come are all pictures, in their order. Those that are stored already have no address here.
 	come  []formats.Picture
 	comes bool
 }

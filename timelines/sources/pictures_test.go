@@ -19,7 +19,7 @@ import (
 
 func (w *world) photos() *photos.Store { return photos.New(w.posts, w.pool) }
 
-// with gives an item pictures of these addresses.
+// with gives an item pictures with these addresses.
 func with(it *formats.Item, names ...string) *formats.Item {
 	it.Pictures = nil
 	for _, name := range names {
@@ -28,7 +28,7 @@ func with(it *formats.Item, names ...string) *formats.Item {
 	return it
 }
 
-// made is a picture whose content is its name.
+// made returns a picture whose content is its name.
 func made(p photos.Photo, content string) photos.Outcome {
 	sum := blobs.Sum(sha256.Sum256([]byte(content)))
 	return photos.Outcome{
@@ -37,7 +37,7 @@ func made(p photos.Photo, content string) photos.Outcome {
 	}
 }
 
-// fetchAll records an outcome of each picture of a host that is due, and returns their addresses.
+// fetchAll records an outcome for each due picture of a host, and returns their addresses.
 func (w *world) fetchAll(host string, outcome func(photos.Photo) photos.Outcome) []string {
 	w.Helper()
 	list, err := w.photos().Claim(w.Context(), host, 100)
@@ -66,7 +66,7 @@ func asNamed(p photos.Photo) photos.Outcome {
 	return made(p, strings.TrimPrefix(p.URL, "https://img.example/"))
 }
 
-// attached are the pictures of posts, in their order.
+// attached returns the pictures of posts, in their order.
 func (w *world) attached() []string {
 	w.Helper()
 	return w.list(`
@@ -74,8 +74,8 @@ func (w *world) attached() []string {
 		FROM posts p JOIN files f ON f.post_id = p.id GROUP BY p.id ORDER BY p.id`)
 }
 
-// G19, G20: pictures come late; an address that stays keeps its file, one that goes takes it away, and
-// the order is that of the item.
+// G19, G20: pictures come later than their posts. A picture whose address stays keeps its file. When
+// the address goes, the file goes too. The order is the order of the item.
 func TestPicturesOfItems(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "A blog", sources.Append, `{}`)
@@ -100,13 +100,13 @@ func TestPicturesOfItems(t *testing.T) {
 	kept := value[int64](w, `SELECT id FROM files WHERE name = 'b.png'`)
 	w.same("references", w.list(`SELECT DISTINCT b.size || b.type FROM file_blobs b JOIN files f ON f.id = b.file_id`), []string{"fullimage/png"})
 
-	// The same again: nothing.
+	// The same item again asks for nothing.
 	w.load(source, 10, first)
 	due, err = w.photos().Due(t.Context(), 10)
 	w.must(err)
 	w.same("hosts", len(due), 0)
 
-	// One goes, one comes before the one that stays.
+	// One picture goes, and a new one stands before the picture that stays.
 	l = w.load(source, 10, with(item("1", "One", time.Hour), "c.png", "b.png"))
 	w.same("counts", l.Counts, sources.Counts{Changed: 1})
 	w.same("one is gone", w.attached(), []string{"One: a b.png b.png"})
@@ -114,7 +114,7 @@ func TestPicturesOfItems(t *testing.T) {
 	w.same("attached", w.attached(), []string{"One: a c.png c.png, a b.png b.png"})
 	w.same("the one that stays", value[int64](w, `SELECT id FROM files WHERE name = 'b.png'`), kept)
 
-	// Another order only, and a text.
+	// Only the order changes, and a text.
 	turned := with(item("1", "One", time.Hour), "b.png", "c.png")
 	turned.Pictures[0].Text = "the quay"
 	w.heard.take()
@@ -122,13 +122,13 @@ func TestPicturesOfItems(t *testing.T) {
 	w.same("turned", w.attached(), []string{"One: the quay b.png, a c.png c.png"})
 	w.same("posts announced", w.heard.take(), 1)
 
-	// None.
+	// The item has no pictures any more.
 	w.same("counts", w.load(source, 10, item("1", "One", time.Hour)).Counts, sources.Counts{Changed: 1})
 	w.same("none", w.attached(), []string{})
 	w.same("rows", value[int64](w, `SELECT count(*) FROM item_pictures`), int64(0))
 }
 
-// A picture alone is an item. Its post has a link too, as the picture may never come.
+// An item may be only a picture. Its post has a link too, since the picture may never come.
 func TestAPictureAlone(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "A camera", sources.Append, `{}`)
@@ -139,8 +139,8 @@ func TestAPictureAlone(t *testing.T) {
 	w.same("attached", w.attached(), []string{"[a a.png](https://img.example/a.png): a a.png a.png"})
 }
 
-// Two addresses of one picture are one file, which stays while one of them does; the same address in
-// another item is asked for with what is known of it, and copied.
+// Two addresses of one picture are one file. It stays while one of the addresses does. If another
+// item has the same address, the picture is asked for with its stored ETag and the like, and copied.
 func TestPicturesTwice(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "A blog", sources.Append, `{}`)
@@ -166,7 +166,7 @@ func TestPicturesTwice(t *testing.T) {
 	w.same("copied", w.attached(), []string{"One: a a.png?large a.png, a b.png b.png", "Two: a b.png b.png"})
 	w.same("blobs", value[int64](w, `SELECT count(*) FROM files f JOIN file_blobs b ON b.file_id = f.id WHERE f.name = 'b.png' AND f.width = 30`), int64(2))
 
-	// What was to be copied is gone in the meantime: it is fetched.
+	// The picture that was to be copied is gone meanwhile, so it is fetched.
 	w.load(source, 10, with(item("3", "Three", time.Hour), "b.png"))
 	w.fetchAll("img.example", func(p photos.Photo) photos.Outcome {
 		return photos.Outcome{Photo: p, Copy: copied + 1000}
@@ -174,8 +174,8 @@ func TestPicturesTwice(t *testing.T) {
 	w.same("again", w.fetchAll("img.example", asNamed), []string{"https://img.example/b.png"})
 }
 
-// F30: what is wrong with a picture is told at the load that brought it, after its end; what may pass is tried
-// again first.
+// F30: problems of a picture are recorded with the load that brought the picture, even after the
+// load's end. Problems that may pass are recorded only after more tries.
 func TestPicturesThatFail(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "A blog", sources.Append, `{}`)
@@ -213,7 +213,7 @@ func TestPicturesThatFail(t *testing.T) {
 	w.same("attached", w.attached(), []string{"Two: a there.png there.png"})
 }
 
-// Who edits a post keeps what they did: no picture comes or goes any more. A post that is deleted has none.
+// An edited post keeps its pictures: none comes or goes any more. A deleted post has none.
 func TestPicturesLeaveEditedPostsAlone(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -242,7 +242,7 @@ func TestPicturesLeaveEditedPostsAlone(t *testing.T) {
 	w.same("attached", w.attached(), want)
 }
 
-// A post has as many files as it may.
+// A post has no more files than it may.
 func TestPicturesOfAFullPost(t *testing.T) {
 	w := newWorld(t)
 	options := timelines.DefaultOptions()
@@ -255,7 +255,8 @@ func TestPicturesOfAFullPost(t *testing.T) {
 	w.same("attached", w.attached(), []string{"One: a a.png a.png, a b.png b.png"})
 }
 
-// A picture is read by those who may read its post, at each request; and it goes with the source.
+// A picture may be read by those who may read its post; this is checked at each request. It goes with
+// the source.
 func TestPicturesAreAsClosedAsTheirPosts(t *testing.T) {
 	w := newWorld(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -290,7 +291,7 @@ func TestPicturesAreAsClosedAsTheirPosts(t *testing.T) {
 		_, gone, err = k.Remove(t.Context())
 		w.must(err)
 	}
-	// What was under way meanwhile comes to nothing.
+	// A fetch that was under way meanwhile has no effect.
 	_, err = w.photos().Record(t.Context(), s.ID, []photos.Outcome{asNamed(list[0])})
 	w.must(err)
 	for _, table := range []string{"item_pictures", "files", "file_blobs"} {
@@ -298,7 +299,8 @@ func TestPicturesAreAsClosedAsTheirPosts(t *testing.T) {
 	}
 }
 
-// Sources that share a host take turns, and what is claimed is left alone; what is given back is not.
+// Sources that share a host take turns. Claimed pictures are left alone, and given back ones are
+// claimed again.
 func TestPicturesAreClaimedInTurn(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -354,7 +356,7 @@ func (w *world) hold(source int64, l *sources.Load, items ...*formats.Item) bool
 	return held
 }
 
-// G20: a source may have its news wait for their pictures, some minutes at most.
+// G20: a source may let its news wait for their pictures, at most some minutes.
 func TestNewsWaitsForPictures(t *testing.T) {
 	w := newWorld(t)
 	source := w.source(w.person("ann"), "A blog", sources.Append, `{"wait_pictures": true}`)
@@ -362,7 +364,7 @@ func TestNewsWaitsForPictures(t *testing.T) {
 	w.same("the first load waits", w.hold(source, &sources.Load{}, old), false)
 	w.fetchAll("img.example", asNamed)
 
-	// News waits, until all are there or fail.
+	// News waits until all pictures are there or have failed.
 	news := with(item("1", "One", time.Hour), "a.png", "b.png", "away.png")
 	late := with(item("2", "Two", 48*time.Hour), "c.png")
 	var l sources.Load
@@ -390,7 +392,7 @@ func TestNewsWaitsForPictures(t *testing.T) {
 	w.same("pictures", l.Pictures, int64(2))
 	w.same("the others come late", w.fetchAll("img.example", asNamed), []string{"https://img.example/c.png"})
 
-	// At most some minutes.
+	// News waits at most some minutes.
 	w.same("waits", w.hold(source, &sources.Load{}, with(item("3", "Three", time.Hour), "slow.png")), true)
 	_, err = w.pool.Exec(t.Context(), `UPDATE item_pictures SET created_at = created_at - interval '3 minutes'`)
 	w.must(err)
@@ -400,7 +402,7 @@ func TestNewsWaitsForPictures(t *testing.T) {
 	w.same("and then", w.fetchAll("img.example", asNamed), []string{"https://img.example/slow.png"})
 	w.same("attached", len(w.attached()), 4)
 
-	// What was awaited for a load that came to nothing, and is another one in the next.
+	// A load that waits for pictures is cancelled, and the next load has some other pictures.
 	var fourth sources.Load
 	w.same("waits", w.hold(source, &fourth, with(item("4", "Four", time.Hour), "x.png", "y.png")), true)
 	_, err = w.pool.Exec(t.Context(), `UPDATE loads SET state = 'cancelled' WHERE no = 4`)

@@ -9,7 +9,7 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// F18: the place of an item is kept with its post as given, and follows its source.
+// F18: the place of an item is stored with its post as given, and changes with its source.
 func TestPlaces(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")

@@ -6,7 +6,7 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// MostProblems is how many problems of a load are kept with all they say; all are counted.
+// MostProblems is how many problems of a load are stored; all of them are counted.
 const MostProblems = 10_000
 
 // problems are rows of load_problems, column by column.
@@ -18,19 +18,19 @@ type problems struct {
 	keys, titles          []string
 }
 
-// note counts what is wrong with an item, and keeps it as long as there is room.
+// note counts the problems of an item, and stores them as long as there is room.
 func (b *batch) note(i int, it *formats.Item) {
 	b.noteFrom(i, it, 0)
 }
 
-// warn adds what is found wrong with an item that is posted all the same.
+// warn adds a problem to an item that is posted all the same.
 func (b *batch) warn(it entry, p formats.Problem) {
 	it.Problems = append(it.Problems, p)
 	b.noteFrom(it.at, it.Item, len(it.Problems)-1)
 	b.pushed.warned(it.at, p.Code)
 }
 
-// noteFrom notes the problems of an item from one on.
+// noteFrom notes the problems of an item, beginning with the one at first.
 func (b *batch) noteFrom(i int, it *formats.Item, first int) {
 	for no, p := range it.Problems {
 		if no < first {
@@ -58,7 +58,7 @@ func (b *batch) noteFrom(i int, it *formats.Item, first int) {
 	}
 }
 
-// queue adds the statement that keeps them.
+// queue adds the statement that stores them.
 func (p *problems) queue(all *pgx.Batch, load int64) {
 	if len(p.lines) == 0 {
 		return

@@ -14,21 +14,22 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// What became of an item that was pushed (F24).
+// The results of items that were pushed (F24).
 const (
 	ResultAdded    = "added"
 	ResultChanged  = "changed"
 	ResultSame     = "same"
 	ResultSkipped  = "skipped"  // its post was edited or deleted here, or shows nothing of the change
-	ResultRejected = "rejected" // it is wrong: see its codes
+	ResultRejected = "rejected" // the item is wrong: see its codes
 )
 
-// Result is what became of one item of a batch.
+// Result says what happened to one item of a batch.
 type Result struct {
 	ID     string         `json:"id"`
 	Result string         `json:"result"`
 	Codes  []formats.Code `json:"codes,omitempty"`
-	// Post is the address of the item's post, where it is told (PushItems: its code); empty: there is none.
+	// Post is the address of the item's post, if somebody asked for it (PushItems: its code); empty:
+	// no post.
 	Post string `json:"post,omitempty"`
 }
 
@@ -38,16 +39,16 @@ type Batch struct {
 	No int64
 	// Asked is a hash of the batch as it came: the same number with other items is another request.
 	Asked [32]byte
-	// Lines are at most MostItems. An id that came in an earlier batch of the load is taken as
-	// that item's newer form.
+	// Lines are at most MostItems. If an id came in an earlier batch of the load, this is a newer form
+	// of that item.
 	Lines []*formats.Line
 }
 
-// pushed gathers what becomes of the items of a batch. It is nil where nobody asks.
+// pushed gathers what happens to the items of a batch. It is nil if nobody asks.
 type pushed struct {
 	batch   Batch
 	results []Result
-	// single: the items are no list, but each is news.
+	// single says that the items are no list: each of them is news.
 	single bool
 }
 
@@ -94,8 +95,8 @@ func (p *pushed) queue(all *pgx.Batch, load int64) error {
 	return nil
 }
 
-// Receive begins a load whose batches are pushed, and returns it. One that the source was still
-// receiving is cancelled: its program began anew.
+// Receive begins a load whose batches are pushed, and returns it. If the source was still receiving
+// another load, that one is cancelled: its program began anew.
 func (s *Store) Receive(ctx context.Context, source int64) (Load, error) {
 	return inTx(ctx, s.pool, func(tx pgx.Tx) (Load, error) {
 		const query = `
@@ -112,10 +113,10 @@ func (s *Store) Receive(ctx context.Context, source int64) (Load, error) {
 	})
 }
 
-// Push applies a batch and returns what became of its items. A batch that came before is answered
-// as it was then (F25). Errors are ErrStale if the load is not being received any more, and
-// InvalidErrors: "batch_number", "batch_large", "source_paused", "batch_used" for a number that had other items,
-// "items_many" if the source would have more than it may.
+// Push applies a batch, and returns what happened to its items. A batch that came before gets the
+// same answer again (F25). Push returns ErrStale if the load is not being received any more, and
+// these InvalidErrors: "batch_number", "batch_large", "source_paused", "batch_used" for a number that
+// had other items, "items_many" if the source would have more items than it may.
 func (w *Work) Push(ctx context.Context, no int64, b Batch) ([]Result, timelines.Change, error) {
 	switch {
 	case b.No < 1:
@@ -152,10 +153,10 @@ func (w *Work) Push(ctx context.Context, no int64, b Batch) ([]Result, timelines
 	return p.results, c, err
 }
 
-// EndPush ends a load of so many batches (F22). What is absent is looked for next. A load that was
-// ended so before stays as it is. Errors are ErrStale if it was cancelled, and InvalidErrors:
-// "batches_missing", whose Value lists the first that did not come, as JSON, and "batches_more" if
-// others came.
+// EndPush ends a load with this number of batches (F22). Absent items are looked for next. A load
+// that has ended this way stays as it is. EndPush returns ErrStale if the load was cancelled, and
+// these InvalidErrors: "batches_missing", whose Value lists the first batches that did not come, as
+// JSON, and "batches_more" if others came.
 func (s *Store) EndPush(ctx context.Context, source, no, batches int64) error {
 	_, err := inTx(ctx, s.pool, func(tx pgx.Tx) (struct{}, error) {
 		var none struct{}
@@ -207,7 +208,8 @@ func (s *Store) EndPush(ctx context.Context, source, no, batches int64) error {
 	return err
 }
 
-// Results calls each with the results of a load's batches after one, in the order of their numbers.
+// Results calls each with the results of a load's batches, in the order of their numbers, beginning
+// behind the batch after.
 func (s *Store) Results(ctx context.Context, load, after int64, each func(batch int64, results []Result) error) error {
 	for more := true; more; {
 		rows, err := s.pool.Query(ctx, `SELECT no, results FROM load_batches WHERE load_id = @load AND no > @after ORDER BY no LIMIT 20`,

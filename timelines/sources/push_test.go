@@ -11,8 +11,8 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// F14, F22, F24, F25: batches come in any order and more than once, each is answered with what
-// became of its items, and what is absent goes only when all have come.
+// F14, F22, F24, F25: batches come in any order and more than once. Each answer says what happened to
+// its items. Absent items go only when all batches have come.
 func TestPushes(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -60,7 +60,7 @@ func TestPushes(t *testing.T) {
 	w.same("counts", next.Counts, sources.Counts{Added: 3, Skipped: 1, Errors: 1})
 	w.same("posts", w.shown(), []string{"first", "second", "third"})
 
-	// One is changed here, one there, and one is absent.
+	// One item changes here, one changes there, and one is absent.
 	code := value[string](w, `SELECT code FROM posts WHERE body LIKE 'second%'`)
 	_, err = w.posts.Posts.Edit(t.Context(), ann.ID, code, "in my own words")
 	w.must(err)
@@ -96,7 +96,7 @@ func TestPushes(t *testing.T) {
 	w.same("counts with an unreadable id", next.Counts, sources.Counts{Errors: 1, Unreadable: 1})
 	w.same("posts", w.shown(), []string{"first, corrected", "in my own words"})
 
-	// A program that begins anew cancels what it had begun.
+	// A program that begins anew cancels the load that it had begun.
 	l, err = w.sources.Receive(t.Context(), s.ID)
 	w.must(err)
 	again, err := w.sources.Receive(t.Context(), s.ID)

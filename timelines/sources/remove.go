@@ -10,9 +10,10 @@ import (
 	"riverrun/timelines"
 )
 
-// Remove removes a part of a source that is being removed (F4, F32): items with their posts first,
-// then its loads, one after the other, and the source itself last. It reports whether the source is
-// gone. ErrStale if the source is not being removed. The caller gives the Change to the tiers.
+// Remove removes a part of a source that is being removed (F4, F32): first its items with their
+// posts, then its loads one by one, and the source itself last. It reports whether the source is
+// gone. It returns ErrStale if the source is not being removed. The caller passes the Change on to
+// the tiers.
 func (w *Work) Remove(ctx context.Context) (c timelines.Change, gone bool, err error) {
 	type removed struct {
 		change timelines.Change
@@ -49,7 +50,8 @@ func (w *Work) Remove(ctx context.Context) (c timelines.Change, gone bool, err e
 	return done.change, done.gone, nil
 }
 
-// removeItems removes some items, and deals with their posts. It reports whether there were any.
+// removeItems removes some items, and deletes or keeps their posts. It reports whether there were
+// any.
 func (w *Work) removeItems(ctx context.Context, tx pgx.Tx, source Source) (c timelines.Change, there bool, err error) {
 	rows, err := tx.Query(ctx, `
 		DELETE FROM source_items WHERE id IN (SELECT id FROM source_items WHERE source_id = @source ORDER BY source_id, external_id LIMIT @limit)
@@ -72,7 +74,7 @@ func (w *Work) removeItems(ctx context.Context, tx pgx.Tx, source Source) (c tim
 	return c, true, err
 }
 
-// removeLoad removes the oldest load with all that stands of it, the row itself last.
+// removeLoad removes the oldest load with everything that belongs to it, the row itself last.
 func (w *Work) removeLoad(ctx context.Context, tx pgx.Tx) (there bool, err error) {
 	tag, err := tx.Exec(ctx, `DELETE FROM loads WHERE id = (SELECT id FROM loads WHERE source_id = @source ORDER BY no LIMIT 1)`,
 		pgx.StrictNamedArgs{"source": w.source})
@@ -82,11 +84,11 @@ func (w *Work) removeLoad(ctx context.Context, tx pgx.Tx) (there bool, err error
 	return tag.RowsAffected() > 0, nil
 }
 
-// kept is how many loads of a source are kept, with the last one that succeeded (F32).
+// kept is how many loads of a source are kept, besides the last one that succeeded (F32).
 const kept = 20
 
-// CleanUp removes loads that are neither among the last ones nor the last that succeeded, at most
-// limit, and reports how many it removed.
+// CleanUp removes loads that are neither among the newest ones nor the last one that succeeded. It
+// removes at most limit loads, and returns their number.
 func (s *Store) CleanUp(ctx context.Context, limit int) (int64, error) {
 	const query = `
 		DELETE FROM loads WHERE id IN (

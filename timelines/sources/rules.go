@@ -19,23 +19,23 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// Rules say what posts the items of a source become (F16). What needs no rule to be posted is done
-// elsewhere, and later.
+// Rules say how the items of a source become posts (F16). Without rules they become posts as they
+// are.
 type Rules struct {
-	// Title is the form of the first line. {title}, {author} and {source} stand for those of the
-	// item; empty is "{title}".
+	// Title is the form of the first line. {title}, {author} and {source} stand for those of the item.
+	// Empty: "{title}".
 	Title string `json:"title,omitempty"`
-	// Text says how much of the text is shown below: TextBeginning if empty.
+	// Text says how much of the text is shown below the title. Empty: TextBeginning.
 	Text string `json:"text,omitempty"`
-	// AllTags makes a tag of each category. Tags gives tags to some categories, whatever AllTags is;
-	// an empty tag is none.
+	// AllTags makes a tag of each category. Tags gives tags to some categories, also if AllTags is
+	// set; an empty tag stands for no tag.
 	AllTags bool      `json:"all_tags,omitempty"`
 	Tags    []TagRule `json:"tags,omitempty"`
-	// Groups sends items of some categories to groups instead of the person's feed. The first one
-	// that an item has counts. A source of a group has none.
+	// Groups sends items of some categories to groups instead of the person's feed. The first rule
+	// that fits an item counts. A source of a group has no such rules.
 	Groups []GroupRule `json:"groups,omitempty"`
-	// Only lets items in that have one of these words or phrases in their title, text or categories,
-	// Without keeps out those that have one; both compare without regard to case.
+	// Only lets in items that have one of these words or phrases in their title, text or categories.
+	// Without keeps out items that have one. Neither regards upper and lower case.
 	Only    []string `json:"only,omitempty"`
 	Without []string `json:"without,omitempty"`
 }
@@ -68,7 +68,7 @@ const (
 	maxGroups      = 10 // different ones
 )
 
-// check returns an InvalidError "rules_invalid" whose Value says which field it is.
+// check returns an InvalidError "rules_invalid" whose Value names the field.
 func (r Rules) check() error {
 	invalid := func(field string) error {
 		return &timelines.InvalidError{Field: "rules", Code: "rules_invalid", Value: field}
@@ -91,7 +91,7 @@ func (r Rules) check() error {
 	return nil
 }
 
-// groups are the names of the groups that items may go to.
+// groups returns the names of the groups that items may go to.
 func (r Rules) groups() []string {
 	var names []string
 	for _, g := range r.Groups {
@@ -102,8 +102,8 @@ func (r Rules) groups() []string {
 	return names
 }
 
-// checkGroupsTx returns an InvalidError "rules_invalid" if the owner is a group and there are groups
-// that items may go to, and "to_unknown" for the first that there is not.
+// checkGroupsTx returns an InvalidError "rules_invalid" if the owner is a group and the rules lead to
+// groups. It returns "to_unknown" for the first group that does not exist.
 func (r Rules) checkGroupsTx(ctx context.Context, tx pgx.Tx, owner int64) error {
 	names := r.groups()
 	if len(names) == 0 {
@@ -155,12 +155,12 @@ func newWriter(r Rules, source string, words *dictionary.Matcher) (*writer, erro
 	for _, s := range r.Without {
 		w.without = append(w.without, w.folded(s))
 	}
-	// A load may have settings from before they were stored in their canonical form.
+	// A load may have settings that were stored before there was a canonical form.
 	text, err := json.Marshal(r.canonical())
 	if err != nil {
 		return nil, err
 	}
-	// A source that has another name need not be applied again unless posts show the name.
+	// A source with a new name need not be applied again unless its posts show the name.
 	if strings.Contains(r.Title, "{source}") {
 		text = append(text, source...)
 	}
@@ -175,13 +175,14 @@ func (w *writer) folded(s string) string {
 	return oneLine(w.fold.String(s))
 }
 
-// hash is that of what an item becomes by these rules: with other rules it is applied again.
+// hash returns the hash of the post that an item becomes by these rules. With other rules the hash
+// differs, so the item is applied again.
 func (w *writer) hash(item [16]byte) [16]byte {
 	sum := sha256.Sum256(append(item[:], w.mark[:]...))
 	return [16]byte(sum[:16])
 }
 
-// wants says whether the filters let an item in.
+// wants reports whether the filters let an item in.
 func (w *writer) wants(it *formats.Item) bool {
 	if len(w.only)+len(w.without) == 0 {
 		return true
@@ -191,7 +192,7 @@ func (w *writer) wants(it *formats.Item) bool {
 	return !slices.ContainsFunc(w.without, has) && (len(w.only) == 0 || slices.ContainsFunc(w.only, has))
 }
 
-// hasWords finds whole words: "art" is not in "party".
+// hasWords looks for whole words: "art" is not in "party".
 func hasWords(text, words string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], words)
@@ -223,7 +224,7 @@ func (w *writer) text(it *formats.Item) string {
 	if len(text) <= beginningRunes {
 		return it.Text
 	}
-	// It ends between two words, if there is a place for that.
+	// It ends between two words, if there is a good place.
 	begins := string(text[:beginningRunes])
 	if at := strings.LastIndexFunc(begins, unicode.IsSpace); at > len(begins)/2 {
 		begins = begins[:at]
@@ -231,8 +232,8 @@ func (w *writer) text(it *formats.Item) string {
 	return strings.TrimSpace(begins) + " …"
 }
 
-// tagsOf are the tags of an item's categories, and of the words in it that the owner's dictionary
-// has, with their #.
+// tagsOf returns tags, with their #, for an item's categories, and for the words in it that stand in
+// the owner's dictionary.
 func (w *writer) tagsOf(it *formats.Item) []string {
 	var tags []string
 	add := func(tag string) {
@@ -253,7 +254,7 @@ func (w *writer) tagsOf(it *formats.Item) []string {
 	return tags
 }
 
-// groupOf is the group that an item goes to, or "".
+// groupOf returns the group that an item goes to, or "".
 func (w *writer) groupOf(it *formats.Item) string {
 	if len(w.groups) == 0 {
 		return ""
@@ -266,7 +267,7 @@ func (w *writer) groupOf(it *formats.Item) string {
 	return ""
 }
 
-// languageOf is the language that the source says, as posts are told apart by it.
+// languageOf returns the language that the source names, as a code by which posts are stored.
 func languageOf(it *formats.Item) string {
 	tag, err := language.Parse(it.Language)
 	if err != nil {
@@ -276,7 +277,7 @@ func languageOf(it *formats.Item) string {
 	return base.String()
 }
 
-// placeOf is the place of an item as it is shown (F18): its name, or else its coordinates.
+// placeOf returns the place of an item as it is shown (F18): its name, or else its coordinates.
 func placeOf(it *formats.Item) string {
 	switch {
 	case it.Place == nil:

@@ -13,7 +13,7 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// F16, F17: rules make the posts of items: their first line, how much of the text, tags of
+// F16, F17: rules decide how items become posts: their first line, how much of the text, the tags of
 // categories, and which items come in at all.
 func TestRules(t *testing.T) {
 	long := strings.Repeat("word ", 200)
@@ -53,7 +53,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// With other rules, items are applied again; those that no longer come in keep their posts.
+// With other rules, items are applied again. Items that the rules keep out now keep their posts.
 func TestOtherRulesApplyAgain(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -75,8 +75,8 @@ func TestOtherRulesApplyAgain(t *testing.T) {
 	}
 }
 
-// F17: the owner's dictionary gives tags, and what it gives now is applied to what is there, also from
-// a file that was loaded before.
+// F17: the owner's dictionary gives tags. Its newest tags are applied to the posts that are there,
+// even from a file that was loaded before.
 func TestDictionary(t *testing.T) {
 	w := newWorld(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -120,8 +120,9 @@ func TestDictionary(t *testing.T) {
 	w.same("no dictionary", tags(s), []string{"#boats #harbour", "#vessel", ""})
 }
 
-// F16: a category sends new items to a group. Where that is not allowed any more they are not posted, as
-// they are for the readers of the group, and the load says so; what was posted stays where it is.
+// F16: a category sends new items to a group. If their author may not post there any more, they are
+// not posted at all, since they are meant for the readers of the group, and the load says so. Posts
+// that are there stay.
 func TestCategoriesLeadToGroups(t *testing.T) {
 	w := newWorld(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -166,8 +167,8 @@ func TestCategoriesLeadToGroups(t *testing.T) {
 	w.same("version after a change that is refused", s.Version, int64(1))
 }
 
-// F33: a form that is saved as it was shown, and rules that say the same in other words, change nothing: not the
-// source, and no post when the same file is loaded again.
+// F33: a form that is saved unchanged, and rules that say the same in other words, change nothing:
+// neither the source, nor any post when the same file is loaded again.
 func TestSavedUnchanged(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -199,7 +200,7 @@ func TestSavedUnchanged(t *testing.T) {
 	}
 	w.same("versions after other rules", versions(s), "source 2, posts 1")
 
-	// The settings of a source, and of a load that waits, may be from before.
+	// The settings of a source, and of a waiting load, may have been stored by an older version.
 	_, err := w.pool.Exec(t.Context(), `UPDATE sources SET settings = '{"gone": "delete", "rules": {"text": "beginning"}}'`)
 	w.must(err)
 	w.same("counts by former settings", w.load(s.ID, 7, list...).Counts, sources.Counts{Same: 20})
@@ -208,8 +209,9 @@ func TestSavedUnchanged(t *testing.T) {
 	w.same("versions of former settings", versions(s), "source 2, posts 1")
 }
 
-// An item changes where its author may not post any more: its post stays as it is, its pictures too, and the load and
-// the program that pushed it hear of it. When the author may post there again, the same item is applied.
+// An item changes where its author may not post any more: its post and its pictures stay as they are.
+// The load says so, and so does the answer to the program that pushed it. When the author may post
+// there again, the same item is applied.
 func TestItemsWhereTheirAuthorMayNotPost(t *testing.T) {
 	w := newWorld(t)
 	ann, bob := w.person("ann"), w.person("bob")

@@ -13,11 +13,11 @@ import (
 	"riverrun/timelines/sources/hosts"
 )
 
-// Problem is why a source is not fetched, as a stable code. A load that fails has the codes of
-// package formats.
+// Problem is a stable code that says why a source cannot be fetched. A load that fails has the codes
+// of package formats.
 type Problem string
 
-// What can be wrong with a link.
+// The problems of links.
 const (
 	AddressInvalid   Problem = "address_invalid"   // not an address that can be fetched, or a redirect to one
 	AddressForbidden Problem = "address_forbidden" // not a public address
@@ -50,28 +50,28 @@ var Problems = []Problem{
 // OfFetch reports whether a code is a problem of a link, and not of a load.
 func (p Problem) OfFetch() bool { return slices.Contains(Problems, p) }
 
-// When sources are fetched.
+// The times at which sources are fetched.
 const (
 	usually  = 30 * time.Minute
 	latest   = 7 * 24 * time.Hour
 	firstTry = 15 * time.Minute
-	// claimedFor is how long a claimed source is left to the node that claimed it. What it claims it
-	// fetches in less.
+	// claimedFor is how long a claimed source is left to the node that claimed it. A node fetches all
+	// that it claims in less time.
 	claimedFor = 15 * time.Minute
-	// HostGap is how long a host is left alone after a request of which we know nothing.
+	// HostGap is how long a host is left alone after a request whose outcome is unknown.
 	HostGap = time.Second
-	// ShortGap is how long a host is left alone that answers quickly, and LongGap one that answers slowly, or wrong,
-	// or asks for a pause.
+	// ShortGap is how long a host is left alone that answers quickly. LongGap is the time for a host
+	// that answers slowly, or wrong, or asks for a pause.
 	ShortGap = 200 * time.Millisecond
 	LongGap  = 5 * time.Second
-	// HostLease is how long a host waits for a node that died while it asked it. A request that
-	// takes longer keeps no others from the host.
+	// HostLease is how long a host is left alone if a node dies while asking it. A request that takes
+	// longer does not keep other requests from the host.
 	HostLease = hosts.Lease
 )
 
-// Backoff is when a source is fetched again that has failed so often: after a random time from 15
-// minutes to a bound that doubles each time, up to 7 days. A source is never given up (F10). chance
-// is a random number in [0, 1).
+// Backoff returns how long to wait after this number of failures before a source is fetched again. It
+// is a random time from 15 minutes to a bound that doubles each time, up to 7 days. A source is never
+// given up (F10). chance is a random number in [0, 1).
 func Backoff(failures int, chance float64) time.Duration {
 	bound := firstTry
 	for range failures {
@@ -83,9 +83,9 @@ func Backoff(failures int, chance float64) time.Duration {
 	return firstTry + time.Duration(chance*float64(bound-firstTry))
 }
 
-// Period is when a source is fetched again that did not fail: 30 minutes, or what the feed and its
-// server ask for, the longest of that, between Soonest and 7 days. Up to a tenth is added, so that
-// what is fetched together once is not for ever.
+// Period returns how long to wait after a success before a source is fetched again: 30 minutes, or
+// longer if the feed or its server asks for more, between Soonest and 7 days. Up to a tenth is added,
+// so that sources that were fetched together once do not stay together for ever.
 func (l Limits) Period(chance float64, asked ...time.Duration) time.Duration {
 	after := slices.Max(append(asked, 0))
 	if after == 0 {
@@ -94,13 +94,13 @@ func (l Limits) Period(chance float64, asked ...time.Duration) time.Duration {
 	return spread(min(max(after, l.Soonest), latest), chance)
 }
 
-// spread adds up to a tenth, but for 7 days.
+// spread adds up to a tenth, but never goes beyond 7 days.
 func spread(after time.Duration, chance float64) time.Duration {
 	return min(after+time.Duration(chance*float64(after)/10), latest)
 }
 
-// GapAfter is how long a host is left alone after an answer that took a time: as long as it took, between ShortGap
-// and LongGap. One that failed, or asked for a pause, is troubled.
+// GapAfter returns how long a host is left alone after an answer that took this long: just as long,
+// between ShortGap and LongGap. A host is troubled if it failed or asked for a pause.
 func GapAfter(took time.Duration, troubled bool) time.Duration {
 	if troubled {
 		return LongGap
@@ -108,10 +108,10 @@ func GapAfter(took time.Duration, troubled bool) time.Duration {
 	return min(max(took, ShortGap), LongGap)
 }
 
-// Claim returns the ids of sources that are due, the one first that has been for longest, and
-// leaves each to the caller for some minutes: another call, of whatever node, does not return it (F10).
-// It leaves out those whose host is being asked. The node that asks it goes on with them (ClaimNext), or a later
-// call finds them.
+// Claim returns the ids of sources that are due, beginning with the source that has been due for
+// longest. It leaves each to the caller for some minutes: another call, on whatever node, does not
+// return it (F10). It leaves out sources whose host is being asked. The node that asks the host goes
+// on with them (ClaimNext), or a later call finds them.
 func (s *Store) Claim(ctx context.Context, limit int) ([]int64, error) {
 	const query = `
 		WITH due AS MATERIALIZED (
@@ -132,8 +132,9 @@ func (s *Store) Claim(ctx context.Context, limit int) ([]int64, error) {
 	return nil, fmt.Errorf("claim sources: %w", err)
 }
 
-// ClaimNext is Claim for the source that has been due for longest of those with the host of one that was fetched, and
-// returns how long the host is still left alone. It returns 0 if none is due, or if that is longer than HostGap.
+// ClaimNext claims one more source with the same host as a source that was fetched, and takes the
+// source that has been due for longest. It also returns how long the host is still left alone. It
+// returns 0 if no source is due, or if the host is left alone for longer than HostGap.
 func (s *Store) ClaimNext(ctx context.Context, source int64) (next int64, wait time.Duration, err error) {
 	const query = `
 		WITH asked AS (
@@ -154,7 +155,7 @@ func (s *Store) ClaimNext(ctx context.Context, source int64) (next int64, wait t
 	return next, time.Duration(left) * time.Microsecond, nil
 }
 
-// Again has a source that was claimed be due after a time, for it could not be fetched now.
+// Again makes a claimed source due after a time, because it could not be fetched now.
 func (s *Store) Again(ctx context.Context, source int64, after time.Duration) error {
 	_, err := s.pool.Exec(ctx, `
 		UPDATE sources SET next_at = least(next_at, now() + @after), claimed_at = NULL WHERE id = @source AND status = 'active' AND way = 'link'`,
@@ -165,7 +166,7 @@ func (s *Store) Again(ctx context.Context, source int64, after time.Duration) er
 	return nil
 }
 
-// ExpireHosts forgets hosts that were not asked for a day, at most limit.
+// ExpireHosts forgets hosts that nobody asked for a day, at most limit.
 func (s *Store) ExpireHosts(ctx context.Context, limit int) (int64, error) {
 	const query = `
 		DELETE FROM fetch_hosts WHERE host = ANY(ARRAY(
@@ -177,8 +178,8 @@ func (s *Store) ExpireHosts(ctx context.Context, limit int) (int64, error) {
 	return tag.RowsAffected(), nil
 }
 
-// Fetching is the right to fetch one source, which one process has at a time (F11). It is an
-// advisory lock on a connection through which everything is written, and is apart from that of
+// Fetching is the right to fetch one source, which one process has at a time (F11). It is an advisory
+// lock on a connection, and everything is written through that connection. It is not the lock of
 // Work: a source is fetched while its loads are worked. It is not safe for concurrent use.
 type Fetching struct {
 	store  *Store
@@ -200,16 +201,16 @@ func (f *Fetching) Close(ctx context.Context) error {
 	return unlock(ctx, f.conn, fetchLocks, f.source)
 }
 
-// Target is what is to be fetched of a source.
+// Target says what is to be fetched for a source.
 type Target struct {
 	Version int64
 	URL     string
 	Format  string
-	// Read says that it was a feed before.
+	// Read says that the address gave a feed before.
 	Read bool
-	// Content is the SHA-256 of the file that need not be loaded again: that of the last load, if it
-	// was clean and of the same version (F11), or is not ended. ETag and Modified came with it, and
-	// are empty if the last load was not clean.
+	// Content is the SHA-256 of the file that need not be loaded again: the file of the last load, if
+	// that load had no problems and the same version (F11), or has not ended. ETag and Modified came
+	// with it, and are empty if the last load had problems.
 	Content        []byte
 	ETag, Modified string
 	// TTL is how long the feed asked to be left alone when it was last read.
@@ -218,7 +219,7 @@ type Target struct {
 	Problem  string
 }
 
-// Target returns what is to be fetched, or ErrNotFound if the source is not active, or no link.
+// Target returns what is to be fetched, or ErrNotFound if the source is not active, or not a link.
 func (f *Fetching) Target(ctx context.Context) (Target, error) {
 	const query = `
 		SELECT s.version, s.url, s.format, EXISTS (SELECT FROM loads r WHERE r.source_id = s.id AND NOT r.dry), coalesce(s.content, l.file), CASE WHEN s.content IS NULL THEN '' ELSE s.etag END,
@@ -240,9 +241,9 @@ func (f *Fetching) Target(ctx context.Context) (Target, error) {
 	return t, nil
 }
 
-// Reserve lets the caller ask a host, until it calls Release, and no other node meanwhile. If
-// it may not be asked now, Reserve returns how long that lasts: at most until the request that is
-// under way has its answer.
+// Reserve lets the caller ask a host until it calls Release, and keeps all other nodes from it
+// meanwhile. If the host may not be asked now, Reserve returns how long to wait: at most until the
+// request that is under way has its answer.
 func (f *Fetching) Reserve(ctx context.Context, host string) (wait time.Duration, err error) {
 	return hosts.Reserve(ctx, f.conn, host, HostGap)
 }
@@ -252,7 +253,7 @@ func (f *Fetching) Release(ctx context.Context, host string, gap time.Duration) 
 	return hosts.Release(ctx, f.conn, host, gap)
 }
 
-// Postpone has the source fetched after a time. Nothing is said of it.
+// Postpone has the source fetched after a time. It records nothing else.
 func (f *Fetching) Postpone(ctx context.Context, version int64, after time.Duration) error {
 	_, err := f.conn.Exec(ctx, `
 		UPDATE sources SET next_at = now() + @after, claimed_at = NULL WHERE id = @source AND version = @version AND status = 'active'`,
@@ -263,7 +264,7 @@ func (f *Fetching) Postpone(ctx context.Context, version int64, after time.Durat
 	return nil
 }
 
-// Taken reports whether the owner has another source of that address.
+// Taken reports whether the owner has another source with that address.
 func (f *Fetching) Taken(ctx context.Context, url string) (taken bool, err error) {
 	const query = `
 		SELECT EXISTS (SELECT FROM sources o WHERE o.owner_id = s.owner_id AND o.url = @url AND o.url <> '' AND o.id <> s.id)
@@ -275,25 +276,25 @@ func (f *Fetching) Taken(ctx context.Context, url string) (taken bool, err error
 	return taken, nil
 }
 
-// Fetched is what became of a fetch.
+// Fetched says what happened in a fetch.
 type Fetched struct {
 	// Version is that of the Target.
 	Version int64
-	// Problem is why it failed; empty: it did not. Gone pauses the source.
+	// Problem is why the fetch failed; empty: it did not. Gone pauses the source.
 	Problem Problem
-	// After is when it is fetched again.
+	// After is how long to wait until the next fetch.
 	After time.Duration
-	// URL is the address that the source moves to (301, 308, or the feed that a page names); empty:
-	// none. It must not be Taken.
+	// URL is the address that the source moves to (301, 308, or the feed that a page names); empty: it
+	// stays. It must not be Taken.
 	URL string
-	// File is what came, if it is to be loaded.
+	// File is the file that came, if it is to be loaded.
 	File *FetchedFile
-	// Dry makes a load that shows what it would change, and changes nothing of the source but the
+	// Dry makes a load that shows what the file would change. It changes nothing of the source but the
 	// number of its loads. It needs a File.
 	Dry bool
 }
 
-// FetchedFile is what came.
+// FetchedFile is a file that came.
 type FetchedFile struct {
 	Sum   [32]byte
 	Bytes int64
@@ -303,12 +304,12 @@ type FetchedFile struct {
 	TTL                      time.Duration
 }
 
-// Record records what became of a fetch, with a load for a new file and its job, in one
-// transaction, and returns the load's number, 0 if there is none. The blob of the file must be
-// stored before. ErrStale: the source is another one than was fetched, or is paused, and nothing
-// was recorded (F34).
+// Record records what happened in a fetch, with a load for a new file and its job, in one
+// transaction. It returns the load's number, 0 if there is none. The blob of the file must be stored
+// before. It returns ErrStale, and records nothing, if the source was changed or paused since it was
+// fetched (F34).
 func (f *Fetching) Record(ctx context.Context, d Fetched) (load int64, err error) {
-	// A fetch that succeeds ends the problems of fetching; a load, its own.
+	// A fetch that succeeds ends the problem of the last fetch; a load ends that of the last load.
 	const query = `
 		WITH dry AS (
 			UPDATE sources SET loads = loads + 1

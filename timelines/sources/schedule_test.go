@@ -17,7 +17,7 @@ import (
 	"riverrun/timelines/sources/hosts"
 )
 
-// link makes a source of somebody's that has been due since so long ago.
+// link adds a source for an owner that has been due for the time since.
 func (w *world) link(owner timelines.Account, url string, since time.Duration) int64 {
 	w.Helper()
 	return value[int64](w, `
@@ -40,7 +40,8 @@ func (w *world) failsWith(what string, err, want error) {
 	}
 }
 
-// F10: what is due for longest comes first, once; what is not due, paused, or no link, does not.
+// F10: sources that have been due for longest come first, and only once. Sources that are not due,
+// are paused, or are not links do not come.
 func TestClaim(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -65,14 +66,14 @@ func TestClaim(t *testing.T) {
 	second, err := w.sources.Claim(t.Context(), 30)
 	w.must(err)
 	w.same("the second claim", second, due[3:])
-	// A node that dies loses some minutes.
+	// If a node dies, the source loses some minutes.
 	left := value[float64](w, `SELECT extract(epoch FROM next_at - now()) FROM sources WHERE id = $1`, due[0])
 	if left < 60 || left > 1200 {
 		t.Errorf("a claimed source is due again in %v s, want some minutes", left)
 	}
 }
 
-// F10, F11: nodes that claim at once claim each source once.
+// F10, F11: when nodes claim at once, each source is claimed once.
 func TestNodesClaimEachSourceOnce(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -106,7 +107,7 @@ func TestNodesClaimEachSourceOnce(t *testing.T) {
 	w.same("claimed by two nodes", got, want)
 }
 
-// Claims read the index of what is due, however many sources there are.
+// A claim reads the index of due sources, however many sources there are.
 func TestClaimReadsAnIndex(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -124,8 +125,8 @@ func TestClaimReadsAnIndex(t *testing.T) {
 	}
 }
 
-// F11: a source is fetched by one at a time, while its loads are worked by another, and what a
-// process held that was killed is free.
+// F11: one process at a time fetches a source, while another may work its loads. The locks of a
+// killed process are free.
 func TestFetchingIsForOne(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -154,7 +155,7 @@ func TestFetchingIsForOne(t *testing.T) {
 	w.must(third.Close(t.Context()))
 }
 
-// F10: one request of a host at a time, with a gap, whichever nodes ask.
+// F10: a host gets one request at a time, with a gap, whichever nodes ask.
 func TestHostsAreAskedOneAtATime(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -193,13 +194,13 @@ func TestHostsAreAskedOneAtATime(t *testing.T) {
 	if wait := reserve(one, "example.org"); wait <= 0 {
 		t.Errorf("while the other node asks it: wait %v", wait)
 	}
-	// A node that died while it asked frees the host after a time.
+	// If a node died while asking a host, the host is free after a time.
 	past()
 	if wait := reserve(one, "example.org"); wait != 0 {
 		t.Errorf("after a node died: wait %v", wait)
 	}
 
-	// Of many that ask at once, one may.
+	// If several nodes ask at once, one may.
 	past()
 	var may, all sync.WaitGroup
 	var mu sync.Mutex
@@ -227,7 +228,8 @@ func TestHostsAreAskedOneAtATime(t *testing.T) {
 	}
 }
 
-// What is due of a host that is being asked is left to whoever asks it, and of one that asked for a pause is postponed.
+// Due sources of a host that is being asked are left to the process that asks it. If the host asked
+// for a pause, they are postponed.
 func TestClaimNext(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -307,8 +309,9 @@ var aFile = &sources.FetchedFile{
 	ETag: `"v1"`, Modified: "Sun, 06 Nov 1994 08:49:37 GMT", TTL: time.Hour,
 }
 
-// F11, F33, F34: what came is a load, with the settings and the version of its source, and is
-// announced with it. What was fetched of an earlier version, or of a source that is paused, is thrown away.
+// F11, F33, F34: the fetched file becomes a load, with the settings and the version of its source,
+// and the load is announced. A file that was fetched for an earlier version, or for a source that is
+// paused, is thrown away.
 func TestRecordMakesALoad(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -335,7 +338,7 @@ func TestRecordMakesALoad(t *testing.T) {
 	w.same("announced", w.heard.ready, []int64{id})
 	w.same("next", value[bool](w, `SELECT next_at BETWEEN now() + interval '59 min' AND now() + interval '1 hour' FROM sources WHERE id = $1`, id), true)
 
-	// Until the load is done its file is not asked for again, and nothing is asked for conditionally.
+	// Until the load is done, its file is not loaded again, and requests have no condition.
 	link, err = f.Target(t.Context())
 	w.must(err)
 	w.same("while it loads", link, sources.Target{Version: 1, URL: link.URL, Format: "rss", Read: true, Content: aFile.Sum[:], TTL: time.Hour})
@@ -349,7 +352,7 @@ func TestRecordMakesALoad(t *testing.T) {
 	w.same("loads", value[int64](w, `SELECT count(*) FROM loads`), int64(1))
 }
 
-// F11: an equal file need not be loaded only if the last load was clean and of the same version.
+// F11: an equal file may be skipped only if the last load had no problems and the same version.
 func TestOnlyCleanLoadsAreRemembered(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -403,7 +406,8 @@ func TestOnlyCleanLoadsAreRemembered(t *testing.T) {
 	w.same("after a load of an earlier version", remembered(), none)
 }
 
-// F10: a source that fails is fetched later and later, never given up, and a success ends that.
+// F10: a source that fails is fetched after longer and longer times, but never given up. A success
+// ends that.
 func TestFailuresAreCounted(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -434,7 +438,7 @@ func TestFailuresAreCounted(t *testing.T) {
 	record(sources.Fetched{Version: 1, File: aFile})
 	w.same("a file, while loads fail", state(), "active 3 malformed 1 t")
 
-	// F33: a move is another version, and needs the address for itself.
+	// F33: a move makes a new version, and no other source may have the address.
 	taken, err := f.Taken(t.Context(), "https://example.org/other")
 	w.must(err)
 	w.same("the address of another source", taken, true)

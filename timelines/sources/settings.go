@@ -2,9 +2,9 @@ package sources
 
 import "strings"
 
-// canonical returns the settings in the one form of all that say the same. In it they are stored and
-// hashed, so that a form that is saved as it was shown changes nothing: what is usual is left out,
-// texts are as a form's lines give them back, and no list is empty.
+// canonical returns the one form of all settings that mean the same: defaults are left out, texts are
+// as the lines of a form return them, and no list is empty. Settings are stored and hashed in it, so
+// a form that is saved unchanged changes nothing.
 func (s Settings) canonical() Settings {
 	if s.Gone == Delete {
 		s.Gone = ""
@@ -33,7 +33,8 @@ func (r Rules) canonical() Rules {
 	return r
 }
 
-// oneLine is a text with one space between its words; categories and words are compared so.
+// oneLine returns a text with one space between its words. Categories and words are compared in this
+// form.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // each returns a new list, nil if it is empty.

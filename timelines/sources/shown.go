@@ -8,11 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// MostCounted is up to how many posts of a source are counted.
+// MostCounted is the largest number of posts of a source that is counted.
 const MostCounted = 1000
 
-// Posts counts the posts of sources, by id: MostCounted+1 stands for more. One that has none is
-// not there.
+// Posts returns the number of posts of each source, by id. MostCounted+1 stands for more. A source
+// without posts is not in the map.
 func (s *Store) Posts(ctx context.Context, sources []int64) (map[int64]int, error) {
 	const query = `
 		SELECT s.id, n.posts FROM unnest(@sources::bigint[]) s (id)
@@ -36,9 +36,9 @@ func (s *Store) Posts(ctx context.Context, sources []int64) (map[int64]int, erro
 }
 
 // Current returns, by source, the load that is worked now, or else the last one. A source that was
-// never loaded is not there.
+// never loaded is not in the map.
 func (s *Store) Current(ctx context.Context, sources []int64) (map[int64]Load, error) {
-	// The oldest that waits is worked first. A source has few loads.
+	// The oldest load that waits is worked first. A source has few loads.
 	const query = `
 		SELECT DISTINCT ON (source_id) ` + loadColumns + ` FROM loads WHERE source_id = ANY(@sources)
 		ORDER BY source_id, state IN ('waiting', 'reading', 'applying', 'finishing', 'sweeping') DESC,
@@ -58,7 +58,7 @@ func (s *Store) Current(ctx context.Context, sources []int64) (map[int64]Load, e
 	return current, nil
 }
 
-// LastError returns the last error of a load among those that are kept; nil: it has none.
+// LastError returns the last error of a load among those that are stored; nil: it has none.
 func (s *Store) LastError(ctx context.Context, load int64) (*Trouble, error) {
 	rows, err := s.pool.Query(ctx, `
 		SELECT line, raw_line, no, error, code, field, value, external_id, title FROM load_problems

@@ -11,9 +11,10 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// PushItems applies items that a program sends without a load of its own: what is new, one or a few at a time. They
-// make a load that is done with them, and removes nothing, whatever the source's mode. A load that its program is
-// still sending stays as it is. The number of b is not used. Errors are InvalidErrors as of Push.
+// PushItems applies items that a program sends without a load of its own: news, one or a few items at
+// a time. The items make a load that ends at once and removes nothing, whatever the source's mode. A
+// load that its program is still sending stays as it is. PushItems ignores the number of b. It
+// returns the InvalidErrors of Push.
 func (w *Work) PushItems(ctx context.Context, b Batch) ([]Result, timelines.Change, error) {
 	if len(b.Lines) > MostItems {
 		return nil, timelines.Change{}, &timelines.InvalidError{Field: "batch", Code: "batch_large", Most: MostItems}
@@ -58,7 +59,7 @@ func (w *Work) PushItems(ctx context.Context, b Batch) ([]Result, timelines.Chan
 	return p.results, done.change, nil
 }
 
-// findPosts notes the codes of the posts that the items are.
+// findPosts looks up the codes of the items' posts.
 func (b *batch) findPosts(ctx context.Context) error {
 	ids := make([]string, len(b.pushed.results))
 	for i, r := range b.pushed.results {

@@ -17,11 +17,11 @@ import (
 
 // Errors of this package.
 var (
-	// ErrNotFound: there is no such source or load, or the actor may not know of it.
+	// ErrNotFound says that there is no such source or load, or that the actor may not know of it.
 	ErrNotFound = errors.New("no such source")
-	// ErrBusy: somebody else works the source.
+	// ErrBusy says that somebody else works the source.
 	ErrBusy = errors.New("the source is being worked")
-	// ErrStale: the load is no longer where the caller believes it to be.
+	// ErrStale says that the load is no longer where the caller believes it to be.
 	ErrStale = errors.New("the load has gone on, or its source is being removed")
 )
 
@@ -29,7 +29,7 @@ var (
 type Mode string
 
 const (
-	// Append is for windows on the newest items: absence says nothing.
+	// Append is for windows on the newest items: the absence of an item means nothing.
 	Append Mode = "append"
 	// Sync is for full lists: an absent item is gone.
 	Sync Mode = "sync"
@@ -44,31 +44,31 @@ const (
 	Removing Status = "removing" // its posts are being dealt with
 )
 
-// What becomes of the posts of items that are gone, or of a source that is removed (F4).
+// The fates of posts whose items are gone, and of the posts of a source that is removed (F4).
 const (
 	// Delete deletes them all.
 	Delete = "delete"
-	// KeepDiscussed deletes those that nobody has liked, commented on or saved.
+	// KeepDiscussed deletes the posts that nobody has liked, commented on or saved.
 	KeepDiscussed = "discussed"
 	// Keep leaves them to their author.
 	Keep = "keep"
 )
 
-// Settings are how a source is loaded. A load keeps those with which it began (F34).
+// Settings say how a source is loaded. A load keeps the settings with which it began (F34).
 type Settings struct {
-	// Gone is what becomes of posts whose items are gone: Delete if empty.
+	// Gone says what happens to posts whose items are gone: Delete if empty.
 	Gone string `json:"gone,omitempty"`
-	// MostGone is the share of the items, in percent, that may go in one load; more, and somebody
-	// is asked. 0 is DefaultMostGone.
+	// MostGone is the share of the items, in percent, that may go in one load. If more would go,
+	// somebody is asked. 0 stands for DefaultMostGone.
 	MostGone int `json:"most_gone,omitempty"`
-	// WaitPictures has news appear with their pictures: their load waits until these are there, or
-	// fail, for HoldTime at most. What is pushed does not wait.
+	// WaitPictures lets news appear with its pictures: the load waits until these are there, or cannot
+	// be had, for HoldTime at most. Pushed items do not wait.
 	WaitPictures bool  `json:"wait_pictures,omitempty"`
 	Rules        Rules `json:"rules,omitzero"`
 }
 
-// DefaultMostGone is the share of items that may go in one load, and fewGone how many may in any
-// case.
+// DefaultMostGone is the share of items, in percent, that may go in one load. fewGone is the number
+// that may go in any case.
 const (
 	DefaultMostGone = 20
 	fewGone         = 5
@@ -90,24 +90,24 @@ type Source struct {
 	URL      string // of a Link
 	SiteURL  string
 	Settings Settings
-	// Problem is why it does not load, as a stable code; empty: it does.
+	// Problem is a stable code that says why the source does not load; empty: it does.
 	Problem string
-	// NextAt is when it is fetched next; nil: never by itself.
+	// NextAt is when the source is fetched next; nil: only if somebody asks.
 	NextAt *time.Time
 	// SucceededAt is when a load last succeeded; nil: never.
 	SucceededAt *time.Time
 	// FetchedAt is when a link was last fetched, with or without success; nil: never.
 	FetchedAt *time.Time
-	// ClaimedAt is since when a node fetches it; nil: none does.
+	// ClaimedAt is when a node began to fetch it; nil: no node does.
 	ClaimedAt *time.Time
 	CreatedAt time.Time
 	// Failures is how many fetches or loads have failed since the last one that succeeded.
 	Failures int
-	// Preview is PreviewAsked while somebody waits for one, else why the last one could not be
-	// fetched; empty: it could.
+	// Preview is PreviewAsked while somebody waits for a preview. Otherwise it says why the last
+	// preview could not be fetched; empty: it could.
 	Preview string
-	// Origin is the partner that the source is from. If ErrorsVisible is false it shows the errors of
-	// items itself (F26).
+	// Origin is the partner that the source came from. If ErrorsVisible is false, the partner shows
+	// the errors of items itself (F26).
 	Origin        string
 	ErrorsVisible bool
 	// HasToken says that programs can push to the source.
@@ -126,13 +126,13 @@ func Open(posts *timelines.Store) *Store {
 	return &Store{pool: posts.Pool(), posts: posts, limits: DefaultLimits()}
 }
 
-// On returns the same sources over other connections. Work and Fetching hold one for as long as
-// they take, which pages must not wait for.
+// On returns the same sources over other connections. Work and Fetching hold a connection for as long
+// as they take, and pages must not wait for it.
 func (s *Store) On(pool *pgxpool.Pool) *Store {
 	return &Store{pool: pool, posts: s.posts, limits: s.limits}
 }
 
-// Photos are the pictures of the items of sources.
+// Photos returns the store of the pictures of items.
 func (s *Store) Photos() *photos.Store { return photos.New(s.posts, s.pool) }
 
 const sourceColumns = `id, code, owner_id, added_by, version, way, mode, status, format, slug, title, url, site_url, settings, problem, next_at, succeeded_at,
@@ -155,7 +155,8 @@ func scanSource(row pgx.Row) (s Source, err error) {
 	return s, nil
 }
 
-// destination is the name of the place that the source's posts go to, as in timelines.NewPost.To.
+// destination returns the name of the place that the source's posts go to, as in
+// timelines.NewPost.To.
 func (s *Source) destination(ctx context.Context, tx pgx.Tx) (string, error) {
 	var name string
 	err := tx.QueryRow(ctx, `SELECT name FROM accounts WHERE id = @id`, pgx.StrictNamedArgs{"id": s.OwnerID}).Scan(&name)

@@ -8,14 +8,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// stallAfter is how long a load may wait, with nobody working its source, before it counts as forgotten.
+// stallAfter is how long a load may stand still, with nobody working its source, before it counts as
+// forgotten.
 const stallAfter = 30 * time.Second
 
-// pending are the states of loads that are to be worked, as in loads_pending_idx.
+// pending names the states of loads that are to be worked, as loads_pending_idx does.
 const pending = `state IN ('waiting', 'reading', 'applying', 'finishing', 'sweeping')`
 
-// Pending reports whether a source has a load that is to be worked, or is to be removed. Who gives a
-// source back asks once more: another who came meanwhile found it taken, and stopped.
+// Pending reports whether a source has a load that is to be worked, or is to be removed. A process
+// that gives a source back asks once more: another process may have found the source taken meanwhile,
+// and stopped.
 func (s *Store) Pending(ctx context.Context, source int64) (is bool, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM loads WHERE source_id = @source AND `+pending+`)
 			OR EXISTS (SELECT FROM sources WHERE id = @source AND status = 'removing')`,
@@ -26,8 +28,8 @@ func (s *Store) Pending(ctx context.Context, source int64) (is bool, err error) 
 	return is, nil
 }
 
-// Stalled returns sources with loads that stand still, and those that are to be removed, whose lock
-// can be taken, at most limit (F12).
+// Stalled returns sources with loads that stand still, and sources that are to be removed, at most
+// limit. It returns only sources whose lock can be taken (F12).
 func (s *Store) Stalled(ctx context.Context, limit int) ([]int64, error) {
 	const query = `
 		WITH worked AS MATERIALIZED (

@@ -9,7 +9,7 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// A source takes over what its feed says of itself, but a title that its owner gave stays.
+// A source takes over what its feed says about itself, but keeps a title that its owner gave.
 func TestWhatAFeedSaysOfItself(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -31,7 +31,7 @@ func TestWhatAFeedSaysOfItself(t *testing.T) {
 	w.same("where posts come from", w.list(`SELECT DISTINCT via || ' ' || via_url FROM posts ORDER BY 1`),
 		[]string{"Log book https://example.org/log", "My boat https://example.org/log"})
 
-	// It is renamed, and then says nothing that can be taken. Its items are the same.
+	// The feed's new name is too long, and its new address is no web address. Its items are the same.
 	w.feed = formats.Feed{Title: strings.Repeat("ü", 101), Site: "javascript:alert(1)"}
 	w.same("counts", w.load(unnamed.ID, 10, list...).Counts, sources.Counts{Same: 3})
 	w.same("renamed", found(unnamed), []any{strings.Repeat("ü", 100), "https://example.org/log", int64(1), int64(7200)})
@@ -39,7 +39,7 @@ func TestWhatAFeedSaysOfItself(t *testing.T) {
 	w.load(unnamed.ID, 10, list...)
 	w.same("nothing said", found(unnamed), []any{strings.Repeat("ü", 100), "https://example.org/log", int64(1), int64(7200)})
 
-	// The owner's settings do not name it; the owner does.
+	// The owner does not name the source by saving the title that the feed gave, only by another one.
 	_, err := w.sources.Change(t.Context(), ann.ID, unnamed.Code, strings.Repeat("ü", 100), sources.Settings{})
 	w.must(err)
 	w.feed = formats.Feed{Title: "Log book"}
@@ -51,7 +51,7 @@ func TestWhatAFeedSaysOfItself(t *testing.T) {
 	w.same("named by its owner", found(unnamed)[0], any("Boats"))
 }
 
-// A load of former settings, and a preview, take nothing over.
+// Nothing is taken over from a load with former settings, or from a preview.
 func TestWhatAnOldFeedSaidOfItself(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")

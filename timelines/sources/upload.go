@@ -14,15 +14,15 @@ import (
 type Uploaded struct {
 	Sum   [32]byte
 	Bytes int64
-	// MediaType is what the file is said to be; its bytes count more.
+	// MediaType is the type that the sender gave; the bytes count more.
 	MediaType string
 	// Dry only shows what the file would change.
 	Dry bool
 }
 
-// Upload makes a load of a file for a source whose files are uploaded, with its job, in one
-// transaction. Errors are ErrNotFound, and the InvalidErrors "source_way" for another source, and
-// "source_paused".
+// Upload makes a load of a file for a source whose files are uploaded, and its job, in one
+// transaction. It returns ErrNotFound, and the InvalidErrors "source_way" for a source of another
+// way, and "source_paused".
 func (s *Store) Upload(ctx context.Context, actor int64, code string, u Uploaded) (Load, error) {
 	return inTx(ctx, s.pool, func(tx pgx.Tx) (Load, error) {
 		source, err := updateIn(ctx, tx, actor, code, `loads = loads + CASE WHEN way = 'file' AND status = 'active' THEN 1 ELSE 0 END`, pgx.StrictNamedArgs{})
@@ -34,7 +34,7 @@ func (s *Store) Upload(ctx context.Context, actor int64, code string, u Uploaded
 		case source.Status != Active:
 			return Load{}, &timelines.InvalidError{Field: "file", Code: "source_paused"}
 		}
-		// The file tells its format: the next one of a source may have another.
+		// The format is read from the file: the next file of a source may have another.
 		const insert = `
 			INSERT INTO loads (source_id, no, version, way, state, dry, settings, file, bytes, media_type)
 			SELECT id, loads, version, way, 'waiting', @dry, settings, @file, @bytes, @type FROM sources WHERE id = @source
@@ -49,11 +49,11 @@ func (s *Store) Upload(ctx context.Context, actor int64, code string, u Uploaded
 	})
 }
 
-// PreviewAsked is the Source.Preview of a source that is to be previewed.
+// PreviewAsked is the Source.Preview of a source whose preview is being prepared.
 const PreviewAsked = "asked"
 
-// AskPreview has an active link fetched to show what it would change. If that was asked for already,
-// nothing happens. Of any other source it does nothing.
+// AskPreview has an active link fetched to show what that would change. It does nothing if somebody
+// asked for it already, or if the source is not an active link.
 func (s *Store) AskPreview(ctx context.Context, actor int64, code string) (Source, error) {
 	return inTx(ctx, s.pool, func(tx pgx.Tx) (Source, error) {
 		source, err := scanSource(tx.QueryRow(ctx, `SELECT `+sourceColumns+` FROM sources s WHERE code = @code AND `+manages+` FOR NO KEY UPDATE`,
@@ -68,7 +68,7 @@ func (s *Store) AskPreview(ctx context.Context, actor int64, code string) (Sourc
 	})
 }
 
-// EndPreview notes that the preview that was asked for was fetched, or why it could not be.
+// EndPreview stores that the preview was fetched, or why it could not be.
 func (s *Store) EndPreview(ctx context.Context, source int64, why Problem) error {
 	_, err := s.pool.Exec(ctx, `UPDATE sources SET preview = @why WHERE id = @source AND preview = 'asked'`,
 		pgx.StrictNamedArgs{"source": source, "why": string(why)})
@@ -90,8 +90,8 @@ func (s *Store) ClaimDue(ctx context.Context, source int64) (claimed bool, err e
 	return tag.RowsAffected() > 0, nil
 }
 
-// Discard ends a held load: nothing goes for being absent. What it added and changed stays. The same
-// file is not loaded again. ErrNotFound if there is no such held load.
+// Discard ends a held load without removing the absent items. The items that it added and changed
+// stay. The same file is not loaded again. It returns ErrNotFound if there is no such held load.
 func (s *Store) Discard(ctx context.Context, source, no int64) error {
 	const query = `
 		WITH discarded AS (
@@ -114,10 +114,11 @@ func (s *Store) Discard(ctx context.Context, source, no int64) error {
 	return nil
 }
 
-// Move has a source go to another place of the actor's: their feed or one of their sub-feeds, or a
-// group that they administer, whose source has no rules that lead to other groups. Posts that it has made stay where they are, and still follow their
-// items. Errors are ErrNotFound, and InvalidErrors: "to_unknown", "source_mover" if somebody else added
-// the source, who is the author of its posts, and those of Add for the new place.
+// Move moves a source to another place of the actor's: their feed or one of their sub-feeds, or a
+// group that they administer. For a group, the source must have no rules that lead to other groups.
+// The posts that the source has made stay where they are, and still follow their items. Move returns
+// ErrNotFound, and these InvalidErrors: "to_unknown", "source_mover" if somebody else added the
+// source, since that person is the author of its posts, and those of Add for the new place.
 func (s *Store) Move(ctx context.Context, actor int64, code, owner, slug string) (Source, error) {
 	return inTx(ctx, s.pool, func(tx pgx.Tx) (Source, error) {
 		to, err := ownerTx(ctx, tx, actor, owner)

@@ -18,7 +18,7 @@ func (w *world) refuses(what string, err error, code string) {
 	}
 }
 
-// F8: an uploaded file is a load that waits, and is announced with it.
+// F8: an uploaded file is a load that waits, and the load is announced.
 func TestUploads(t *testing.T) {
 	w := newWorld(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -41,7 +41,7 @@ func TestUploads(t *testing.T) {
 	w.same("loads", value[int64](w, `SELECT count(*) FROM loads`), int64(1))
 }
 
-// What somebody asks for is announced once: a fetch at once, and a preview.
+// A fetch, or a preview, that somebody asks for is announced once.
 func TestAsking(t *testing.T) {
 	w := newWorld(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -107,7 +107,7 @@ func TestDiscarding(t *testing.T) {
 	w.failsWith("confirmed", w.sources.Confirm(t.Context(), s, held.No), sources.ErrNotFound)
 }
 
-// A source moves among the places of the person who added it.
+// A source moves between the places of the person who added it.
 func TestMoving(t *testing.T) {
 	w := newWorld(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -147,7 +147,7 @@ func TestMoving(t *testing.T) {
 	w.failsWith("bob, who administers the former group", err, sources.ErrNotFound)
 }
 
-// What pages show of many sources comes in one statement for all of them.
+// The facts that pages show of sources come in one statement for all of them.
 func TestShown(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")

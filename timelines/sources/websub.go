@@ -13,29 +13,31 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// Hubs (WebSub) tell of what is new in a feed, so that it is fetched at once. What they send is a hint
-// and no more: the feed is fetched from where it is. So nobody need trust a hub, and one that fails
-// costs only time: the source is fetched as often as without it.
+// A hub (WebSub) tells this site that a feed has something new, so that the feed is fetched at once.
+// The message is only a hint: the feed itself is fetched from its own address. So nobody need trust a
+// hub. A hub that fails costs only time: the source is fetched as often as a source without a hub.
 
 const (
-	// AskedLease is how long a hub is asked to tell of what is new. It is asked again when four fifths
-	// of what it grants are over.
+	// AskedLease is how long a hub is asked to send hints. The hub is asked again when four fifths of
+	// the time that it grants are over.
 	AskedLease = 10 * 24 * time.Hour
 	leastLease = time.Hour
 	mostLease  = 30 * 24 * time.Hour
-	// hintGap is how long a source is left alone after a fetch, whatever its hub tells.
+	// hintGap is how long a source is left alone after a fetch, whatever its hub says.
 	hintGap = 30 * time.Second
 )
 
 // Subscription is what a hub is asked for.
 type Subscription struct {
-	// Code is that of the source, and Secret makes the address that the hub calls known to it alone.
+	// Code is the code of the source. Secret is part of the address that the hub calls, so that only
+	// the hub knows the address.
 	Code, Secret string
 	Hub, Topic   string
 }
 
-// Hub notes which hub the file of a load names, if any. One that is new is asked soon, and of one that
-// is not named any more nothing is heard from now on. It counts for links only, and not for dry loads.
+// Hub stores which hub the file of a load names, if any. A new hub is asked soon. If the file names
+// no hub any more, the messages of the former hub are ignored from now on. This holds for links only,
+// and not for dry loads.
 func (w *Work) Hub(ctx context.Context, l *Load, feed formats.Feed) error {
 	if l.Dry || l.Way != Link {
 		return nil
@@ -54,7 +56,7 @@ func (w *Work) Hub(ctx context.Context, l *Load, feed formats.Feed) error {
 	if _, err := rand.Read(random[:]); err != nil {
 		return fmt.Errorf("make a secret: %w", err)
 	}
-	// Another address to call is made for another hub: the former one knows the old one.
+	// A new hub gets a new address to call: the former hub knows the old one.
 	const query = `
 		INSERT INTO source_hubs AS h (source_id, hub, topic, secret) VALUES (@source, @hub, @topic, @secret)
 		ON CONFLICT (source_id) DO UPDATE SET hub = EXCLUDED.hub, topic = EXCLUDED.topic, secret = EXCLUDED.secret,
@@ -88,9 +90,9 @@ func (s *Store) ClaimHubs(ctx context.Context, limit int) ([]int64, error) {
 	return nil, fmt.Errorf("claim hubs: %w", err)
 }
 
-// AskHub notes that the hub of a source is being asked, and returns what for. If the hub does not
-// confirm it is asked again, later and later. chance is a random number in [0, 1). ErrNotFound says
-// that there is no hub, or the source is not active.
+// AskHub stores that the hub of a source is being asked, and returns what to ask for. If the hub does
+// not confirm, it is asked again, after longer and longer times. chance is a random number in [0, 1).
+// AskHub returns ErrNotFound if there is no hub, or if the source is not active.
 func (s *Store) AskHub(ctx context.Context, source int64, chance float64) (Subscription, error) {
 	return inTx(ctx, s.pool, func(tx pgx.Tx) (Subscription, error) {
 		var a Subscription
@@ -114,8 +116,8 @@ func (s *Store) AskHub(ctx context.Context, source int64, chance float64) (Subsc
 	})
 }
 
-// HubConfirms notes that a hub tells of what is new for so long, 0 if it does not say, and reports
-// whether that was asked for. Only its own hub knows the secret of a source.
+// HubConfirms stores that a hub sends hints for the time of lease, 0 if it does not say, and reports
+// whether that was asked for. Only the hub of a source knows the source's secret.
 func (s *Store) HubConfirms(ctx context.Context, code, secret, topic string, lease time.Duration) (bool, error) {
 	if lease <= 0 {
 		lease = AskedLease
@@ -134,8 +136,8 @@ func (s *Store) HubConfirms(ctx context.Context, code, secret, topic string, lea
 	return tag.RowsAffected() > 0, nil
 }
 
-// HubDenies notes that a hub will not tell of what is new, and reports whether it is one that was
-// asked. It is asked again in a week.
+// HubDenies stores that a hub refuses to send hints, and reports whether that hub was asked. It is
+// asked again in a week.
 func (s *Store) HubDenies(ctx context.Context, code, secret string) (bool, error) {
 	const query = `
 		UPDATE source_hubs h SET until = NULL, next_at = now() + @after FROM sources s
@@ -147,8 +149,8 @@ func (s *Store) HubDenies(ctx context.Context, code, secret string) (bool, error
 	return tag.RowsAffected() > 0, nil
 }
 
-// HubTells makes a source due of which its hub tells that something is new, and reports whether there
-// is such a source. It does so at most every half minute.
+// HubTells makes a source due, because its hub says that something is new. It reports whether there
+// is such a source. A source becomes due this way at most every half minute.
 func (s *Store) HubTells(ctx context.Context, code, secret string) (bool, error) {
 	const query = `
 		WITH told AS MATERIALIZED (

@@ -14,19 +14,19 @@ import (
 )
 
 // Work is the right to work the loads of one source, which one process has at a time. It is the
-// source's advisory lock on a connection through which everything is written. It is not safe for
-// concurrent use.
+// source's advisory lock on a connection, and everything is written through that connection. It is
+// not safe for concurrent use.
 type Work struct {
 	store  *Store
 	source int64
 	conn   *pgxpool.Conn
-	// words is the owner's dictionary as it was when a load was first worked here, and wordsOf that load.
+	// words is the owner's dictionary as it was when the load wordsOf was first worked here.
 	words   *dictionary.Matcher
 	wordsOf int64
 }
 
-// dictionary is the owner's, which is read and built once for each load: what is changed meanwhile is
-// of the next.
+// dictionary returns the owner's dictionary. It is read and built once for each load: a change made
+// meanwhile counts for the next load.
 func (w *Work) dictionary(ctx context.Context, tx pgx.Tx, load, owner int64) (*dictionary.Matcher, error) {
 	if w.wordsOf != load {
 		entries, err := dictionary.Of(ctx, tx, owner)
@@ -38,7 +38,7 @@ func (w *Work) dictionary(ctx context.Context, tx pgx.Tx, load, owner int64) (*d
 	return w.words, nil
 }
 
-// Take takes the lock of a source, or returns ErrBusy (F11, F13). The caller closes the work.
+// Take takes the lock of a source, or returns ErrBusy (F11, F13). The caller closes the Work.
 func (s *Store) Take(ctx context.Context, source int64) (*Work, error) {
 	conn, err := s.lock(ctx, workLocks, source)
 	if err != nil {
@@ -59,9 +59,9 @@ func (w *Work) Next(ctx context.Context) (Load, error) {
 }
 
 // Begin records what the first pass found, and the hash of the canonical file. From now on the load
-// is applied. The source takes over what the feed says of itself. If the load was begun with another
-// canonical file, as by another version of the program, its lines are not those of the cursor, and
-// it begins anew; what is applied is the same then and writes nothing.
+// is applied. The source takes over what the feed says about itself. Another version of the program
+// may have begun the load with another canonical file. Then the cursor does not fit its lines, and
+// the load begins anew: the lines that were applied are the same then, and write nothing.
 func (w *Work) Begin(ctx context.Context, l *Load, found formats.Summary, canonical [32]byte) error {
 	begun, err := inTx(ctx, w.conn, func(tx pgx.Tx) (Load, error) {
 		b, err := w.batch(ctx, tx, l)
@@ -108,8 +108,8 @@ func (w *Work) Begin(ctx context.Context, l *Load, found formats.Summary, canoni
 	return nil
 }
 
-// supersede ends the questions of earlier loads: what they would remove, or apply, is outdated when
-// this one has begun.
+// supersede ends the questions of earlier loads: what they would remove or apply is outdated once
+// this load has begun.
 func supersede(all *pgx.Batch, l Load) {
 	args := pgx.StrictNamedArgs{"source": l.SourceID, "no": l.No}
 	all.Queue(`
@@ -119,9 +119,9 @@ func supersede(all *pgx.Batch, l Load) {
 		WHERE source_id = @source AND no < @no AND state IN ('held', 'previewed')`, args)
 }
 
-// takeOver has the source take over what its feed says of itself: the title if the owner gave none,
-// the address of its page, and how long it asks to be left alone. What it says in a load of former
-// settings, or of a former address, is not taken.
+// takeOver stores what the feed says about itself: the title if the owner gave none, the address of
+// its page, and how long it asks to be left alone. Nothing is taken from a load that began with other
+// settings or another address.
 func takeOver(all *pgx.Batch, l Load, f formats.Feed) {
 	if l.Dry {
 		return
@@ -131,7 +131,7 @@ func takeOver(all *pgx.Batch, l Load, f formats.Feed) {
 	if checkURL(site) != nil {
 		site = ""
 	}
-	// A source that says nothing new is not written.
+	// A source is not written if the feed says nothing new.
 	const query = `
 		UPDATE sources s SET title = n.title, site_url = n.site_url, ttl = n.ttl
 		FROM (
@@ -146,7 +146,8 @@ func takeOver(all *pgx.Batch, l Load, f formats.Feed) {
 	})
 }
 
-// Failed counts a try of a load that failed for a reason of this site, and returns how many did.
+// Failed counts a failed try of a load for which this site is to blame, and returns the number of
+// these tries.
 func (w *Work) Failed(ctx context.Context, l *Load) (tries int, err error) {
 	err = w.conn.QueryRow(ctx, `UPDATE loads SET attempts = attempts + 1 WHERE id = @load RETURNING attempts`,
 		pgx.StrictNamedArgs{"load": l.ID}).Scan(&tries)

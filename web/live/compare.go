@@ -60,8 +60,8 @@ func (v *shownPage) compare(ctx context.Context, f *stretch) error {
 	return nil
 }
 
-// follow sends what the page lacks of its river, of which f is the first stretch, and reports
-// whether anything differed. An ok follows if something did, or if one is owed.
+// follow sends what the page lacks of its river, and reports whether anything differed. f is the
+// first stretch of the river. An ok follows if something did, or if one is owed.
 func (v *shownPage) follow(ctx context.Context, f *stretch) (differed bool, err error) {
 	more := v.more
 	differed, err = v.difference(ctx, f)
@@ -81,8 +81,8 @@ func (v *shownPage) follow(ctx context.Context, f *stretch) (differed bool, err 
 	return differed, v.sendOK(ctx)
 }
 
-// difference sends where the page differs from its river, of which f is the first stretch. It
-// reads on as far down as the page reaches, one page after the other, and sends of each what
+// difference sends where the page differs from its river. f is the first stretch of the river.
+// It reads on as far down as the page reaches, one page after the other, and sends of each what
 // the page lacks or shows older. Then it inquires what became of the entries that it did not
 // meet, and of those that were decided too long ago when their turn came: to read these alone
 // takes less time than the whole page.

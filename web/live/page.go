@@ -137,8 +137,9 @@ func (v *shownPage) workIn(ctx context.Context, n inbox) error {
 }
 
 // seen notes that the reader of a post's own page has seen the comments that were sent last, or
-// that the reader of the home page looks at it. What a post's own page or that of notifications
-// tells is then read. What the page was served with was noted then.
+// that the reader of the home page looks at it. The notifications that a post's own page, or
+// the page of notifications, shows are then read. Those that the page was served with were
+// noted then.
 func (v *shownPage) seen() {
 	hub, viewer := v.socket.hub, v.socket.viewer
 	if v.name.Kind == rivers.Post || v.name.Kind == rivers.Notifications {
@@ -237,8 +238,8 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 
 // sync is step 9 of the protocol of rivers: the lease is committed, the socket registered, the
 // river brought up to date if the tiers have a backlog, the page visited, and the difference
-// sent. If the visit finds another generation than the one that is leased, all of this is done
-// again with the new one: with a lease taken after the visit, a change between the two would be
+// sent. If the visit finds another generation than the leased one, all of this is done again
+// with the new one: with a lease taken after the visit, a change between the two would be
 // missed. If one generation follows another, the page is sent one of them and visited again.
 //
 // If nothing differs, nothing is sent, not even an ok. A page may be visited because of what

@@ -16,8 +16,8 @@ import (
 	"riverrun/web/webtest"
 )
 
-// fence makes a post that stands on the pages and returns what they are told until
-// they show it, one list for each.
+// fence makes a post that stands on the pages, and returns the frames that they get until they
+// show it, one list for each.
 //
 // A comparison that was under way may find the first post before the flush does; then an ok
 // follows the entry. It comes before the second post, which no comparison has seen.

@@ -20,8 +20,8 @@ import (
 	"riverrun/web/webtest"
 )
 
-// rawPage subscribes to a page over a connection of which nothing more is read than the
-// handshake: what else comes, pings too, waits for whoever reads it.
+// rawPage subscribes to a page over a connection, and reads only the handshake from it.
+// All other bytes, pings too, wait until somebody reads them.
 func rawPage(s *webtest.Site, address string) *net.TCPConn {
 	s.T.Helper()
 	dialed, err := net.Dial("tcp", s.HTTP.Listener.Addr().String())
@@ -61,9 +61,9 @@ func rawPage(s *webtest.Site, address string) *net.TCPConn {
 	return conn
 }
 
-// A client that never reads loses its connection, be there nothing to send or so much
-// that it stays in the system's hands, of which that keeps little; and nothing of it is
-// kept, by which alone such a client can be told that it is over.
+// A client that never reads loses its connection. There may be nothing to send, or
+// enough that it stays in the system's hands, which keep little. The server keeps
+// nothing of it, and only by that can it tell such a client that it is over.
 func TestNeverReading(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

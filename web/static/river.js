@@ -654,7 +654,7 @@ function paged(shown) {
 
 // Patching ----------------------------------------------------------------------
 
-// patch makes a part of an entry like the one that came.
+// patch makes a part of an entry like the part that came.
 function patch(entry, name, at, to) {
   if (name === 'comments') keepUnread(at, to);
   if (entry.unfolded?.[name]) unfold(entry, name, at, to);
@@ -1249,8 +1249,8 @@ function walk(by) {
   to.scrollIntoView({ block: 'start', behavior: 'instant' });
 }
 
-// What letters did to a post is said below, with a button to take it back: a key is pressed by
-// mistake more easily than a button.
+// The page says below what a letter did to a post, with a button to take it back: a key is
+// pressed by mistake more easily than a button.
 const toast = document.createElement('div');
 let lettered = false;
 let telling = 0;
@@ -1325,7 +1325,7 @@ async function offer(mine) {
   point(offers.firstElementChild);
 }
 
-// point makes an option the one that Enter takes.
+// point makes an option the one for Enter to take.
 function point(option) {
   for (const other of offers.children) other.ariaSelected = String(other === option);
   typing.field.setAttribute('aria-activedescendant', option.id);
@@ -1392,13 +1392,14 @@ offers.role = 'listbox';
 offers.className = 'offers';
 offers.ariaLabel = texts.names ?? '@';
 
-// Who can read it -----------------------------------------------------------------
+// Readers of posts -----------------------------------------------------------------
 
-// What is known of the names that were offered, by name: of a group, who can read it.
+// met has the known facts about the names that were offered, by name: for a group, who can
+// read it.
 const met = new Map();
 
-// audience makes the line of a form for posts say who can read what it would send now. Where a
-// name is typed of which nothing is known, it says nothing.
+// audience makes the line of a form for posts say who can read what it would send now. If an
+// unknown name is typed, it says nothing.
 function audience(form) {
   const line = form?.querySelector('.audience');
   if (!line) return;
@@ -1422,13 +1423,13 @@ addEventListener('input', ({ target }) => audience(target.closest?.('.composer f
 for (const form of document.querySelectorAll('.composer form')) audience(form);
 // Drafts --------------------------------------------------------------------------
 
-// What is written in a form is kept on the server a second after the last letter, and when
-// the page is hidden, so that it is there on the writer's other devices and after a mishap. A
+// The words in a form are kept on the server a second after the last letter, and when the
+// page is hidden, so that they are there on the writer's other devices and after a mishap. A
 // form remembers: filled, the text that the server has as far as the page knows; stirred,
 // whether something was written since; fetched, whether the page has seen the draft that was
-// there before; keeping, the one request under way; over, the draft of another device that is to be
-// replaced. Its field saved names the draft that it has:
-// only that one is replaced when it is kept, and removed when it is sent.
+// there before; keeping, the one request under way; over, the draft of another device that
+// is to be replaced. Its field saved names the draft that it has: only that one is replaced
+// when it is kept, and removed when it is sent.
 const drafting = (form) => form?.elements?.draft && form.querySelector('textarea');
 
 addEventListener('input', ({ target }) => {
@@ -1491,7 +1492,8 @@ async function keep(form, closing = false) {
     replaces(form, answer.body);
     form.stirred = true;
   } else if (answer?.t === 'sent') {
-    // The browser brought back a form that was sent. What is written now is something else.
+    // The browser brought back a form that was sent. The words that are written now
+    // are something else.
     const { key } = form.elements;
     if (key.value === body.get('key') && drafting(form).value) {
       key.value = newKey();

@@ -1,7 +1,7 @@
 // sw.js is the service worker: it makes the site one that can be installed, and shows what is new
-// when a push says that something is. The push carries nothing. What is shown is what the site
-// answers this browser's session at that moment; without an answer it says only that something is
-// new, since a browser must show something.
+// when a push says that something is. The push carries nothing. The worker shows the site's
+// answer to this browser's session at that moment; without an answer it says only that something
+// is new, since a browser must show something.
 
 addEventListener('install', () => skipWaiting());
 addEventListener('activate', (event) => event.waitUntil(clients.claim()));

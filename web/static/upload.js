@@ -6,7 +6,8 @@ const { viewer, files } = document.body.dataset;
 const texts = files ? JSON.parse(files) : null;
 const fill = (text, name) => text.replace('{name}', name);
 
-// What is under way, by form. A form that is submitted meanwhile is sent when nothing is.
+// busy has the uploads under way, by form. A form that is submitted meanwhile is sent when
+// none is left.
 const busy = new Map();
 const waiting = new Map(); // with the button that was pressed
 

@@ -176,6 +176,6 @@ func firstLine(text string) string {
 	return ShortText(line, 120)
 }
 
-// ShortText is at most n characters of a text, none of which turns the direction of what
-// follows.
+// ShortText returns at most n characters of a text, without characters that turn the
+// direction of the text behind them.
 func ShortText(text string, n int) string { return markup.ShortText(text, n) }

@@ -25,7 +25,7 @@ func SavedAs(at time.Time) string {
 	return strconv.FormatInt(at.UnixMicro(), 10)
 }
 
-// SavedOf is what SavedAs was made of. What it did not make is none.
+// SavedOf returns the time that SavedAs was given. It returns the zero time for any other text.
 func SavedOf(value string) time.Time {
 	at, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || at <= 0 {

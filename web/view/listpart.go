@@ -28,8 +28,8 @@ func (p ListPart) here() string { return p.at(p.After) }
 // further is the address of the next part.
 func (p ListPart) further() string { return p.at(p.Next) }
 
-// Cut takes off the account that was read beyond the part, of which there are DirectoryPage+1
-// then.
+// Cut takes off the account that was read beyond the part, if there are DirectoryPage+1 of
+// them.
 func (p *ListPart) Cut(list []timelines.Account) []timelines.Account {
 	list, p.Next = FirstPage(list)
 	return list

@@ -181,6 +181,6 @@ func (l *Locale) exact(t time.Time) string {
 	return fmt.Sprintf("%d %s %d, %02d:%02d UTC", t.Day(), l.months[t.Month()-1], t.Year(), t.Hour(), t.Minute())
 }
 
-// LanguageNames are the languages posts are told apart by (language.Known), each
-// as it calls itself.
+// LanguageNames are the languages of posts (language.Known), each by its own
+// name.
 var LanguageNames = map[string]string{"en": "English", "ru": "Русский"}

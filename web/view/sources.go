@@ -26,7 +26,7 @@ type Sources struct {
 type SourceRow struct {
 	*Base
 	sources.Source
-	Load  *sources.Load // the one that is worked, or the last one; nil: none
+	Load  *sources.Load // the load that is worked, or the last one; nil: none
 	Posts int
 }
 

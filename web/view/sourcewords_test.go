@@ -7,7 +7,8 @@ import (
 	"riverrun/timelines/sources"
 )
 
-// What pages say of a source is true: how long it waits, and why nothing was removed.
+// Pages tell the truth about a source: how long it waits, and why nothing was
+// removed.
 func TestWordsOfSources(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)

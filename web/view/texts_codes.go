@@ -19,7 +19,7 @@ type problemText struct{ what, todo text }
 
 // codeTexts are the texts of codes. They are no part of the catalogue, whose keys stand in templates.
 var codeTexts = map[string]problemText{
-	// Of a file as a whole.
+	// Problems of a whole file.
 	"not_a_feed": {
 		text{"The file is no feed that is known here.", "Файл не похож ни на одну ленту, которую сайт умеет читать."},
 		text{"Give the address of an RSS, Atom or JSON feed, or a file as described on the help page.", "Укажите адрес ленты RSS, Atom или JSON Feed либо файл, как описано в справке."},
@@ -209,7 +209,7 @@ var codeTexts = map[string]problemText{
 		text{"Correct the first ones.", "Исправьте первые."},
 	},
 
-	// Of a link.
+	// Problems of a link.
 	"address_invalid": {
 		text{"The address cannot be fetched, or it redirects to one that cannot.", "По этому адресу ничего нельзя скачать, или он перенаправляет на такой адрес."},
 		text{"Give a full address with http:// or https://.", "Укажите полный адрес с http:// или https://."},
@@ -282,7 +282,7 @@ var codeTexts = map[string]problemText{
 		text{"The server answers neither with the feed nor with a known error.", "Сервер не отдаёт ленту и не называет известной ошибки."},
 		text{"Open the address in a browser and look what comes.", "Откройте адрес в браузере и посмотрите, что приходит."},
 	},
-	// Of a picture of an item, which comes later.
+	// Problems of a picture of an item, which comes later.
 	"picture_not_found": {
 		text{"There is no picture at this address.", "По этому адресу нет картинки."},
 		text{"Correct the address, or publish the picture there.", "Исправьте адрес или опубликуйте по нему картинку."},

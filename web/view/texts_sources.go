@@ -1,6 +1,6 @@
 package view
 
-// sourcesTexts are the texts of the pages of sources. What each code of a problem means stands in
+// sourcesTexts are the texts of the pages of sources. The texts for the codes of problems are in
 // texts_codes.go.
 var sourcesTexts = texts{
 	"sources.title": {"Sources", "Источники"},

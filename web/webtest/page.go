@@ -323,7 +323,7 @@ func (g *Page) SameAsReload(s *Site, p *Person, n rivers.Name) {
 	}
 }
 
-// OpenLong opens a page that shows so many entries as they are, and has just connected.
+// OpenLong opens a page that shows this many entries as they are, and has just connected.
 func (s *Site) OpenLong(p *Person, n rivers.Name, size int) *Page {
 	s.T.Helper()
 	g := &Page{T: s.T, Address: "/everything", Shown: map[string]Frame{}}

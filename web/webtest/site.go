@@ -354,7 +354,7 @@ func (s *Site) Decisions(p *Person) []string {
 	return slices.Clone(s.decided[p.Account.ID])
 }
 
-// DecidedAnew sends a beat after a change and waits until so many open pages of a person
+// DecidedAnew sends a beat after a change, and waits until this many open pages of a person
 // were visited because other people are in view than before. The frames of later changes come
 // after those of this one.
 func (s *Site) DecidedAnew(p *Person, beat chan<- time.Time, pages int, change func()) {
@@ -405,7 +405,7 @@ func (s *Site) PostID(code string) int64 {
 	return ids[code]
 }
 
-// Deaf is a bus of which nothing is heard.
+// Deaf is a bus that hears nothing.
 func Deaf(func(tiers.Message)) (cancel func()) { return func() {} }
 
 // Everything is the river of all posts as anonymous viewers see it.

@@ -70,7 +70,8 @@ func list(n int, form string, between ...string) string {
 	return strings.Join(all, append(between, ", ")[0])
 }
 
-// F17: words are found whole, in any case and composition, and phrases across spaces alone.
+// F17: words are found whole, in any case and composition. Only spaces may stand between the words of
+// a phrase.
 func TestTags(t *testing.T) {
 	entries, err := dictionary.Parse("boats: sail, sailing boat, C++ ship\nart\nopen_science: наука, café\nopen\nprogramming: C++, e-mail\nfood: café")
 	if err != nil {
@@ -105,7 +106,8 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// Every word is found, whichever others there are: numbers of parts that overlap are told apart.
+// Every word is found, whatever other words there are: numbers of parts that overlap are not mixed
+// up.
 func TestManyTags(t *testing.T) {
 	entries, err := dictionary.Parse("a: " + list(1999, "w%d x"))
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"riverrun/timelines/marks"
 )
 
-// Bounds of a dictionary. The bound of parts is one of memory: each takes some kilobytes while a
-// source is loaded.
+// The bounds of a dictionary. The bound of parts is one of memory: each part takes some kilobytes
+// while a source is loaded.
 const (
-	// Most is how many words a dictionary may have, with its tags.
+	// Most is the largest number of words of a dictionary, its tags included.
 	Most         = 2000
 	maxWordRunes = 50
 	maxParts     = 2 * Most
@@ -25,9 +25,10 @@ type Entry struct {
 	Words []string
 }
 
-// Parse reads a dictionary as people write it: a line for each tag, "tag: word, another word". An
-// error is an InvalidError of the field "words": "words_tag" for a line that begins with no tag,
-// "words_word" for a word that is too long or is none, both with that as the Value, or "words_many".
+// Parse reads a dictionary as people write it: a line for each tag, "tag: word, another word". The
+// error is an InvalidError of the field "words": "words_tag" for a line that does not begin with a
+// tag, "words_word" for a word that is too long or is none, both with the text as Value, or
+// "words_many".
 func Parse(text string) ([]Entry, error) {
 	invalid := func(code, value string) error {
 		runes := []rune(strings.TrimSpace(value))
@@ -73,7 +74,7 @@ func Parse(text string) ([]Entry, error) {
 	return entries, nil
 }
 
-// Format is the text that Parse reads.
+// Format returns the text that Parse reads.
 func Format(entries []Entry) string {
 	var b strings.Builder
 	for _, e := range entries {
@@ -86,7 +87,8 @@ func Format(entries []Entry) string {
 	return b.String()
 }
 
-// Tag makes a tag of a name: "Open science" is open_science. It returns "" if there is none in it.
+// Tag makes a tag of a name: "Open science" is open_science. It returns "" if no tag can be made of
+// it.
 func Tag(name string) string {
 	var b strings.Builder
 	for _, r := range strings.TrimPrefix(strings.TrimSpace(name), "#") {
@@ -104,13 +106,13 @@ func Tag(name string) string {
 	return term
 }
 
-// nameOf is the name that a tag stands for.
+// nameOf returns the name that a tag stands for.
 func nameOf(tag string) string { return strings.ReplaceAll(tag, "_", " ") }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
-// parts are the words of a text, folded, and each other sign that is no space: "C++ now" is c, +, +
-// and now.
+// parts returns the words of a text, folded, and each other sign that is not a space: "C++ now" is c,
+// +, + and now.
 func parts(text string) []string {
 	var list []string
 	text = marks.Fold(text)

@@ -9,15 +9,15 @@ import (
 
 // Matcher finds the tags of texts by one dictionary. It is safe for concurrent use.
 type Matcher struct {
-	// Mark is a hash of the dictionary; that of none is zero.
+	// Mark is a hash of the dictionary; it is zero if there is no dictionary.
 	Mark [32]byte
 
-	// A text is matched part by part and not byte by byte, so that words are whole, and the trie
-	// small: a state of it takes 2 kB. Each part that stands in the dictionary has a number of two
-	// bytes, the others 0.
+	// A text is matched part by part and not byte by byte. So words are whole, and the trie is small:
+	// each of its states takes 2 kB. Each part in the dictionary has a number of two bytes; all other
+	// parts are 0.
 	numbers map[string]uint16
 	trie    *ahocorasick.Trie
-	// tags are those of each pattern.
+	// tags are the tags of each pattern.
 	tags [][]string
 }
 
@@ -57,8 +57,7 @@ func New(entries []Entry) *Matcher {
 	return m
 }
 
-// Tags returns the tags of the words that stand in texts, without their #, each once, in the order
-// of the words.
+// Tags returns the tags of the words in texts, without their #, each once, in the order of the words.
 func (m *Matcher) Tags(texts ...string) []string {
 	if m.trie == nil {
 		return nil

@@ -37,7 +37,8 @@ func Of(ctx context.Context, q Querier, owner int64) ([]Entry, error) {
 	return nil, fmt.Errorf("read a dictionary: %w", err)
 }
 
-// collect reads rows of a tag and a word. The words of a tag stand together, its name among them.
+// collect reads rows with a tag and a word. The words of a tag stand together, with its name among
+// them.
 func collect(rows pgx.Rows) ([]Entry, error) {
 	var entries []Entry
 	var tag, word string
@@ -54,7 +55,7 @@ func collect(rows pgx.Rows) ([]Entry, error) {
 }
 
 // Read returns the dictionary of an owner by name: the actor, or a group that the actor administers.
-// Errors are timelines.ErrNotFound and timelines.ErrForbidden.
+// It returns timelines.ErrNotFound and timelines.ErrForbidden.
 func (s *Store) Read(ctx context.Context, actor int64, owner string) (entries []Entry, err error) {
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		id, err := ownerTx(ctx, tx, actor, owner, "")
@@ -66,9 +67,9 @@ func (s *Store) Read(ctx context.Context, actor int64, owner string) (entries []
 	return entries, err
 }
 
-// Write replaces the dictionary of an owner, as Parse returned it. All items of the owner's sources
-// get other tags by it, so each source has a new version, and a file that it loaded is loaded again.
-// The errors are those of Read.
+// Write replaces the dictionary of an owner. entries are as Parse returned them. All items of the
+// owner's sources may get other tags, so each source has a new version, and a file that it has loaded
+// is loaded again. Write returns the errors of Read.
 func (s *Store) Write(ctx context.Context, actor int64, owner string, entries []Entry) error {
 	var nos []int
 	var tags, words, firsts []string
@@ -105,7 +106,7 @@ func (s *Store) Write(ctx context.Context, actor int64, owner string, entries []
 	})
 }
 
-// ownerTx finds the account of that name, and checks that it is the actor, or a group that the
+// ownerTx finds the account with that name, and checks that it is the actor, or a group that the
 // actor administers.
 func ownerTx(ctx context.Context, tx pgx.Tx, actor int64, name, lock string) (id int64, err error) {
 	query := `
@@ -124,22 +125,23 @@ func ownerTx(ctx context.Context, tx pgx.Tx, actor int64, name, lock string) (id
 	return id, nil
 }
 
-// Bounds of Propose.
+// The bounds of Propose.
 const (
 	mostProposed = 8
-	proposeRunes = 20_000 // of the text are looked at
-	proposeParts = 5000   // different ones
+	proposeRunes = 20_000 // so much of the text is looked at
+	proposeParts = 5000   // different parts that are looked at
 )
 
-// Propose returns tags for a text that somebody writes to places, named as in timelines.NewPost.To, by
-// the dictionaries of the writer and of the groups that the writer is a member of. No place is
-// the writer's own feed. Tags that the text has are not proposed.
+// Propose returns tags for a text that somebody writes to places, which are named as in
+// timelines.NewPost.To. No place stands for the writer's own feed. The tags come from the
+// dictionaries of the writer, and of those groups among the places that the writer is a member of.
+// Tags that are in the text already are left out.
 func (s *Store) Propose(ctx context.Context, writer int64, to []string, text string) ([]string, error) {
 	if runes := []rune(text); len(runes) > proposeRunes {
 		text = string(runes[:proposeRunes])
 	}
 	seen := map[string]bool{}
-	firsts, names := []string{}, []string{} // none is not NULL
+	firsts, names := []string{}, []string{} // an empty list, not NULL
 	for _, p := range parts(text) {
 		if !seen[p] && len(firsts) < proposeParts {
 			seen[p] = true

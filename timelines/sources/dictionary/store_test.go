@@ -11,8 +11,7 @@ import (
 
 func TestMain(m *testing.M) { testdb.Main(m) }
 
-// F17: a person and the administrators of a group edit their dictionaries, and nobody else reads
-// them.
+// F17: a person, and the administrators of a group, edit their dictionaries. Nobody else reads them.
 func TestWhoEdits(t *testing.T) {
 	t.Parallel()
 	posts := timelines.Open(testdb.New(t).Primary, nil, timelines.DefaultOptions())
@@ -53,7 +52,7 @@ func TestWhoEdits(t *testing.T) {
 	must(err)
 	same(t, "that of the group", entries, []dictionary.Entry{{Tag: "boats", Words: []string{"ship", "vessel"}}})
 
-	// Who writes a post is proposed the tags of the places that it goes to.
+	// A person who writes a post is offered the tags of the places that it goes to.
 	propose := func(writer int64, text string, to ...string) []string {
 		t.Helper()
 		tags, err := words.Propose(t.Context(), writer, to, text)
@@ -73,7 +72,7 @@ func TestWhoEdits(t *testing.T) {
 	must(write(ann, "ann", ""))
 	same(t, "emptied", propose(ann, text), none)
 
-	// Members are proposed those of their group, as long as they are.
+	// Members are offered the tags of their group as long as they are members.
 	_, _, err = posts.Groups.Create(t.Context(), timelines.NewGroup{Actor: ann, Name: "rowing", Title: "Rowing", Access: timelines.Protected})
 	must(err)
 	must(write(ann, "rowing", "boats: vessel"))

@@ -2,10 +2,10 @@ package formats
 
 import "strings"
 
-// Address completes the address of a feed as people write it and readers hand it on: feed: is no
-// scheme of its own, and without one it is https. Any other text is returned as it is, so whether
-// the result is an address of the web is still to be checked. No http is tried where https cannot
-// be reached: somebody who means it can write it.
+// Address completes the address of a feed as people write it and as feed readers pass it on. The
+// scheme feed: only marks a feed, and an address without a scheme gets https. Any other text is
+// returned as it is, so the caller must still check that the result is a web address. Address does
+// not fall back to http where https cannot be reached: people who mean http can write it.
 func Address(s string) string {
 	s = strings.TrimSpace(s)
 	rest := s

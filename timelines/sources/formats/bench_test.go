@@ -39,7 +39,7 @@ func (m *manyItems) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// ofOneKilobyte are files with items of about 1 kB, by format.
+// ofOneKilobyte returns files with items of about 1 kB, by format.
 func ofOneKilobyte(n int) map[Format]*manyItems {
 	const words = "The harbour opens again on Monday, and boats may land here from nine. "
 	text := strings.Repeat(words, 9)
@@ -86,7 +86,7 @@ func BenchmarkCanonical(b *testing.B) {
 	}
 }
 
-// What a comparison with the stored items reads: id and hash of each line.
+// A comparison with the stored items reads the id and the hash of each line.
 func BenchmarkReadCanonical(b *testing.B) {
 	const n = 2000
 	var file strings.Builder
@@ -114,8 +114,8 @@ func BenchmarkReadCanonical(b *testing.B) {
 	}
 }
 
-// Many items take at most 24 bytes each, beside what one takes. RIVERRUN_SOAK reads a million
-// of each format.
+// Many items take at most 24 bytes each, beside the memory for one. RIVERRUN_SOAK reads a million of
+// each format.
 func TestMemoryOfManyItems(t *testing.T) {
 	n := 60_000
 	formats := []Format{NDJSON}
@@ -145,7 +145,7 @@ func TestMemoryOfManyItems(t *testing.T) {
 	}
 }
 
-// Lines are read from any one on.
+// Lines can be read from any line on.
 func TestReadCanonicalFrom(t *testing.T) {
 	var file strings.Builder
 	if _, err := Canonical(&file, strings.NewReader(rss(many("<item><guid>g%d</guid><title>a</title></item>", 10)+"<item><guid>long</guid><description>"+strings.Repeat("word ", 20_000)+"</description></item>")), Options{Now: now}); err != nil {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// Feeds that are broken in ways that every reader copes with are read, and the load says what was
+// Feeds that are broken in ways that every reader copes with are read, and the problems say what was
 // wrong.
 func TestBrokenFeedsOfRealLife(t *testing.T) {
 	const title = "Причал открыт для всех"

@@ -10,24 +10,24 @@ import (
 	"io"
 )
 
-// Summary is what Canonical tells of a file.
+// Summary says what Canonical found in a file.
 type Summary struct {
 	Format Format
 	Feed   Feed
-	Lines  int // as many as items
+	Lines  int // one for each item
 	Bad    int // items with an error
-	// Unknown is how many items have no readable id. A load with any of them must not take
-	// absence for removal: each may be a stored one.
+	// Unknown is how many items have no readable id. Each of them may be a stored one, so a load with
+	// such items must not take absence for removal.
 	Unknown int
 	Codes   map[Code]int // problems, by code
-	// ByLink is how many items have no id and are known by their address; Sharing says that some
-	// of them share one. Then the file is read again, and each later one of the source, with
+	// ByLink is how many items have no id and are known by their address. Sharing says that some of
+	// these have the same address. Then this file and all later ones of the source are read with
 	// Options.ByContent.
 	ByLink  int
 	Sharing bool
 }
 
-// Problems counts the problems of a level.
+// Problems returns the number of problems of a level.
 func (s Summary) Problems(level Level) (n int64) {
 	for _, c := range Codes {
 		if c.Level == level {
@@ -37,9 +37,9 @@ func (s Summary) Problems(level Level) (n int64) {
 	return n
 }
 
-// Canonical writes the items of a file as lines, and counts them. The same bytes and options
-// give the same lines. The error is that of Reader.Next, or the writer's; what was written
-// until then must not be used.
+// Canonical writes the items of a file as lines, and counts them. The same bytes and options give the
+// same lines. It returns the errors of Reader.Next and of the writer. After an error the lines that
+// it wrote must not be used.
 func Canonical(w io.Writer, r io.Reader, o Options) (Summary, error) {
 	in, err := NewReader(r, o)
 	if err != nil {
@@ -106,7 +106,7 @@ type Line struct {
 	ID   string
 	Hash [16]byte
 	Bad  bool
-	// Troubled says that the item has problems, of which Bad is one.
+	// Troubled says that the item has problems. An item that is Bad has some.
 	Troubled bool
 	raw      []byte
 }
@@ -135,8 +135,8 @@ type Lines struct {
 	long []byte
 }
 
-// ReadCanonical reads the lines of a canonical file that follow the first so many: 0 reads
-// all. Those before are not decoded.
+// ReadCanonical reads the lines of a canonical file behind the first lines, whose number is after. It
+// does not decode those.
 func ReadCanonical(r io.Reader, after int) (*Lines, error) {
 	l := &Lines{in: bufio.NewReaderSize(r, 64<<10)}
 	for l.no < after {
@@ -205,7 +205,7 @@ func (l *Line) begin() error {
 	return nil
 }
 
-// stringEnd returns where the string ends that b begins with, 0 if it begins with none.
+// stringEnd returns the end of the string at the beginning of b, 0 if b does not begin with one.
 func stringEnd(b []byte) int {
 	if len(b) == 0 || b[0] != '"' {
 		return 0

@@ -9,7 +9,7 @@ import (
 // to programs, and are the keys of the texts that people read.
 type Code string
 
-// What can be wrong with one item.
+// The problems of items.
 const (
 	IDMissing           Code = "id_missing"
 	IDLong              Code = "id_long"
@@ -42,16 +42,16 @@ const (
 	FieldInvalid    Code = "field_invalid"
 	ProblemMany     Code = "problem_many"
 
-	// TextAround and EncodingGuessed are about the file. The next item tells of them.
+	// TextAround and EncodingGuessed are about the file. They are noted with the next item.
 	TextAround      Code = "text_around"
 	EncodingGuessed Code = "encoding_guessed"
 
-	// ToForbidden and Elsewhere are said by a load: the item itself is right.
+	// ToForbidden and Elsewhere come from a load: the item itself is right.
 	ToForbidden Code = "to_forbidden"
 	Elsewhere   Code = "elsewhere"
 )
 
-// What can be wrong with a file.
+// The problems of files.
 const (
 	NotAFeed  Code = "not_a_feed"
 	Page      Code = "page"
@@ -63,19 +63,19 @@ const (
 	TooLarge  Code = "too_large"
 	TooMany   Code = "too_many"
 	TooDeep   Code = "too_deep"
-	// ItemsMany, PlaceClosed and NotLoaded are said by a load: its file is right.
+	// ItemsMany, PlaceClosed and NotLoaded come from a load: its file is right.
 	ItemsMany   Code = "items_many"
 	PlaceClosed Code = "place_closed"
 	NotLoaded   Code = "not_loaded"
 )
 
-// Level says what follows from a problem.
+// Level says how bad a problem is.
 type Level string
 
 const (
-	LevelFatal   Level = "fatal"   // the file: nothing of it is applied
+	LevelFatal   Level = "fatal"   // the file is not used at all
 	LevelError   Level = "error"   // the item is not posted, but is present
-	LevelWarning Level = "warning" // the item is posted without what is wrong
+	LevelWarning Level = "warning" // the item is posted without the wrong part
 )
 
 // CodeInfo is a row of the table of codes, for the help page and the pages of errors.
@@ -155,11 +155,12 @@ type Problem struct {
 	Value string `json:"value,omitzero"` // what stood there, cut to 200 characters
 }
 
-// Fatal says that a file cannot be used. Nothing of it may be applied, and reading it again
-// gives the same error. Any other error of this package came from the reader it was given.
+// Fatal says that a file cannot be used. Nothing of it may be applied, and reading it again gives the
+// same error. All other errors of this package came from the reader that it was given.
 type Fatal struct {
 	Code Code
-	// Where, in the text of the file: from 1, the column in bytes of UTF-8; 0 if unknown.
+	// The place in the text of the file: the line from 1, the column in bytes of UTF-8 from 1; 0 if
+	// unknown.
 	Line, Column int
 	Excerpt      string // the text around that place, on one line
 	Detail       string // what was wrong, in English, for logs and people who read English
@@ -180,12 +181,12 @@ func (f *Fatal) Error() string {
 	return b.String()
 }
 
-// Is makes errors.Is compare codes alone.
+// Is makes errors.Is compare only codes.
 func (f *Fatal) Is(target error) bool {
 	t, ok := target.(*Fatal)
 	return ok && t.Code == f.Code
 }
 
-// ErrPage is the error, by errors.Is, of a file that is an HTML page. Discover may find the
-// feeds it names.
+// ErrPage is the error, by errors.Is, for a file that is an HTML page. Discover may find the feeds
+// that the page names.
 var ErrPage error = &Fatal{Code: Page}

@@ -7,22 +7,21 @@ import (
 	"strings"
 )
 
-// table reads CSV: a header with names of fields, then a row for each item, as in RFC 4180,
-// separated by commas, semicolons or tabs. A field with several values has them separated
-// by |.
+// table reads CSV: a header with names of fields, then a row for each item, as in RFC 4180. Commas,
+// semicolons or tabs separate the fields. The sign | separates the values of a field with several.
 type table struct {
 	r       *Reader
 	csv     *csv.Reader
 	in      *tableInput
 	columns []int     // of Fields, -1 for a column to leave out
-	pending []Problem // of the header, which the first item tells of
+	pending []Problem // problems of the header, which the first item gets
 }
 
 // maxColumns bounds the header. There are far fewer names of fields.
 const maxColumns = 1000
 
-// tableInput lets the reader of CSV read one row further than was taken, so that a quote
-// that is never closed cannot fill the memory.
+// tableInput lets the CSV reader read at most one row ahead, so that a quote that is never closed
+// cannot fill the memory.
 type tableInput struct {
 	src  *source
 	most int64
@@ -163,7 +162,7 @@ func (t *table) next(d *draft) error {
 			continue
 		}
 		if shifted && Fields[t.columns[i]].Name != "id" {
-			continue // which field is which is not known, but the id mostly comes first
+			continue // the columns are uncertain, but the id mostly comes first
 		}
 		value = strings.Clone(value) // the row is used again, and is larger
 		d.at, _ = t.csv.FieldPos(i)

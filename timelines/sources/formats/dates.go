@@ -8,8 +8,8 @@ import (
 // parseDate reads the dates of feeds: RFC 3339, RFC 822 and 1123, and what programs write
 // instead of them. A date without a zone is UTC.
 //
-// It reads the parts of a date wherever they stand rather than trying two hundred layouts,
-// which time.Parse would take. 3/4/2006 is the third of April, if there is such a day and no pm.
+// It reads the parts of a date wherever they stand. With time.Parse it would have to try two hundred
+// layouts. 3/4/2006 is the third of April, if there is such a day and no pm.
 func parseDate(s string) (time.Time, bool) {
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
 		return t, true
@@ -28,7 +28,7 @@ func parseDate(s string) (time.Time, bool) {
 	return p.time()
 }
 
-// dateParts are the parts of a date, -1 for those that did not come.
+// dateParts are the parts of a date. A part that did not come is -1.
 type dateParts struct {
 	year, month, day       int
 	hour, minute, second   int
@@ -38,7 +38,7 @@ type dateParts struct {
 	offset                 int  // seconds
 }
 
-// take reads what comes next and returns its length.
+// take reads the next part and returns its length.
 func (p *dateParts) take(s string) (n int, ok bool) {
 	switch c := s[0]; {
 	case c == ' ', c == ',', c == '\t', c == ':' && p.hasTime:
@@ -135,7 +135,7 @@ func (p *dateParts) takeLone(v, digits int) bool {
 		p.day = v
 	case digits == 2 && p.year < 0:
 		p.year = fullYear(v, 2)
-	case digits == 5 && p.year < 0: // year 10000 and later, which is no date of a post
+	case digits == 5 && p.year < 0: // the year 10000 or later, in which no post was written
 		p.year = v
 	default:
 		return false
@@ -246,7 +246,7 @@ func (p *dateParts) takeWord(w string) bool {
 	if ok && !p.zoned {
 		p.zoned, p.offset = true, offset*3600
 	}
-	// A zone that is not known is taken as UTC, as feed readers do.
+	// A zone that is not known counts as UTC, as in feed readers.
 	return len(w) <= 5
 }
 
@@ -257,8 +257,8 @@ var months = [...]string{
 
 var weekdays = [...]string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
-// zones are the hours that zones of RFC 822, and some more, are ahead of UTC. CST and BST are
-// those of America and Britain.
+// zones says how many hours each zone of RFC 822, and some more, is ahead of UTC. CST is that of
+// America, and BST that of Britain.
 var zones = map[string]int{
 	"ut": 0, "utc": 0, "gmt": 0, "z": 0, "wet": 0, "west": 1, "bst": 1, "cet": 1, "cest": 2,
 	"eet": 2, "eest": 3, "msk": 3, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6,
@@ -267,7 +267,7 @@ var zones = map[string]int{
 
 func (p *dateParts) time() (time.Time, bool) {
 	if p.slashed && (p.am || p.pm) && p.day <= 12 {
-		p.day, p.month = p.month, p.day // who writes pm puts the month first
+		p.day, p.month = p.month, p.day // people who write pm put the month first
 	}
 	if p.year < 0 || p.month < 1 || p.month > 12 || p.day < 1 || p.hour > 24 || p.minute > 59 || p.second > 60 {
 		return time.Time{}, false
@@ -284,8 +284,8 @@ func (p *dateParts) time() (time.Time, bool) {
 	return t.Add(-time.Duration(p.offset) * time.Second), true
 }
 
-// parseOwnDate reads the dates of our own formats: RFC 3339, also without a zone, which is
-// UTC then, or a day.
+// parseOwnDate reads the dates of our own formats: RFC 3339, or a day. A time without a zone is in
+// UTC.
 func parseOwnDate(s string) (time.Time, bool) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -295,7 +295,7 @@ func parseOwnDate(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// parseTableDate also takes what spreadsheets write.
+// parseTableDate also reads the dates that spreadsheets write.
 func parseTableDate(s string) (time.Time, bool) {
 	if t, ok := parseOwnDate(s); ok {
 		return t, true

@@ -10,13 +10,12 @@ import (
 	"strings"
 )
 
-// headBytes is how much of a file tells its format.
+// headBytes is how much of a file is read to find its format.
 const headBytes = 4096
 
-// Detect tells the format of a file from its first bytes, at most 4096 of them, and the media
-// type that came with it, "" if none did. The bytes decide; the type only where they do not.
-// The error is a *Fatal: ErrPage for an HTML page, Empty, NotAFeed, or what else is wrong
-// with the beginning.
+// Detect finds the format of a file by its first bytes, at most 4096 of them. If the bytes do not
+// decide, the media type does that came with the file, "" if none did. The error is a *Fatal: ErrPage
+// for an HTML page, Empty, NotAFeed, or another one if the beginning itself is wrong.
 func Detect(begin []byte, mediaType string) (Format, error) {
 	begin = begin[:min(len(begin), headBytes)]
 	charset := ""
@@ -27,7 +26,7 @@ func Detect(begin []byte, mediaType string) (Format, error) {
 	if err != nil {
 		return "", err
 	}
-	// What the beginning lacks of a whole file is no error here.
+	// The beginning may break off anywhere; that is no error here.
 	head, err := io.ReadAll(io.LimitReader(text, headBytes))
 	var f *Fatal
 	if errors.As(err, &f) && (f.Code == Encoding || f.Code == Malformed && len(head) == 0) {
@@ -126,7 +125,7 @@ func detectJSON(head []byte, kind string) (Format, error) {
 	if jsonFeedItems.Match(head) {
 		return JSONFeed, nil
 	}
-	// One line, whole or longer than the beginning.
+	// This is one line, whole or longer than the beginning.
 	if bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t"), []byte(`"`)) {
 		return NDJSON, nil
 	}

@@ -22,13 +22,13 @@ const (
 type Discovered struct {
 	URL   string
 	Title string // as the page calls it; may be empty
-	Type  string // the media type it is said to have
+	Type  string // the media type that the page gives it
 }
 
-// Discover finds the feeds that an HTML page names by <link rel="alternate">, in their order,
-// at most 20. Its first 2 MiB are read. The address is the page's own, contentType that which
-// came with it, "" if none did. Addresses that pages of this kind usually have are not
-// guessed. The only errors are those of the reader.
+// Discover finds the feeds that an HTML page names by <link rel="alternate">, in their order, at most
+// 20. It reads the first 2 MiB of the page. address is the address of the page. contentType is the
+// type that came with it, "" if none did. Discover does not guess addresses. It returns only the
+// errors of the reader.
 func Discover(page io.Reader, address, contentType string) ([]Discovered, error) {
 	base, err := url.Parse(address)
 	if err != nil || base.Host == "" {
@@ -83,7 +83,7 @@ func discovered(t html.Token, base *url.URL) (Discovered, bool) {
 	if !isFeed || !ok || len(a) > MaxAddressBytes {
 		return Discovered{}, false
 	}
-	// Every page of WordPress names its own data so.
+	// Every page of WordPress names its own data this way.
 	if kind == "application/json" && strings.Contains(a, "/wp-json") {
 		return Discovered{}, false
 	}

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// draft is an item that is being made. Its methods take what a file gives, keep what is
-// right, and note what is wrong.
+// draft is an item that is being made. Its methods take the parts of a file, keep those that are
+// right, and note problems.
 type draft struct {
 	Item
 	reader *Reader
@@ -22,12 +22,12 @@ type draft struct {
 	large  bool
 	wrong  bool   // the file gave an id that cannot be one
 	byLink bool   // the id is the address
-	shared string // the id if others have the address too
+	shared string // the id if other items have the address too
 
 	thumbnails []Picture // only taken if there is no other picture
 }
 
-// problem notes what is wrong.
+// problem notes a problem.
 func (d *draft) problem(c Code, field, value string) {
 	level := levels[c]
 	if level == LevelError {
@@ -143,7 +143,7 @@ func (d *draft) setEither(field, s string, base *url.URL) {
 	d.setText(field, unescape(s))
 }
 
-// address returns an address of the web in full, or notes the problem.
+// address returns a web address in full, or notes the problem.
 func (d *draft) address(invalid, long Code, field, s string, base *url.URL) (string, bool) {
 	if s = strings.TrimSpace(s); s == "" {
 		return "", false
@@ -222,7 +222,7 @@ func (d *draft) setLanguage(field, s string) {
 	}
 }
 
-// language returns a language in the form of BCP 47, "" if it is none.
+// language returns a language in the form of BCP 47, "" if there is no such language.
 func (r *Reader) language(s string) string {
 	s = strings.ReplaceAll(strings.TrimSpace(s), "_", "-")
 	if len(s) > 35 {
@@ -241,7 +241,7 @@ func (r *Reader) language(s string) string {
 	return l
 }
 
-// setPlace takes the name of a place or its coordinates, whichever come.
+// setPlace takes the name of a place, or its coordinates, or both.
 func (d *draft) setPlace(field, name, latitude, longitude string) {
 	var p Place
 	if d.Place != nil {
@@ -299,7 +299,7 @@ func (d *draft) addPicture(p Picture) {
 	d.Pictures = append(d.Pictures, p)
 }
 
-// enclosed is what a feed says of an enclosure.
+// enclosed is what a feed says about an enclosure.
 type enclosed struct {
 	address, mediaType string
 	medium             string // audio, video or image, if there is no type
@@ -324,7 +324,7 @@ func (d *draft) takeFile(field string, e enclosed, base *url.URL) {
 	d.addFile(f)
 }
 
-// addFile takes a file once, with all that is said of it in several places.
+// addFile takes a file once, and puts together what several places say about it.
 func (d *draft) addFile(f File) {
 	at := slices.IndexFunc(d.Files, func(g File) bool { return g.URL == f.URL })
 	switch {
@@ -340,7 +340,7 @@ func (d *draft) addFile(f File) {
 	}
 }
 
-// plays says how long the first sound or film plays that does not say it itself.
+// plays sets how long the first sound or film plays that does not say it itself.
 func (d *draft) plays(seconds int64) {
 	at := slices.IndexFunc(d.Files, func(f File) bool { return strings.HasPrefix(f.Type, "audio") || strings.HasPrefix(f.Type, "video") })
 	if at >= 0 && d.Files[at].Seconds == 0 {
@@ -349,7 +349,7 @@ func (d *draft) plays(seconds int64) {
 }
 
 // secondsOf reads a length of time as feeds write it: seconds, minutes:seconds or
-// hours:minutes:seconds. It returns 0 if it is none, or is longer than a million seconds.
+// hours:minutes:seconds. It returns 0 if s is no such length, or is longer than a million seconds.
 func secondsOf(s string) int64 {
 	parts := strings.Split(strings.TrimSpace(s), ":")
 	if len(parts) > 3 {

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The hash of an item without files is that of the first release that had sources: another one
+// The hash of an item without files is the one of the first release that had sources: another hash
 // would write the posts of all sources anew.
 func TestHashesStay(t *testing.T) {
 	all := sha256.New()
@@ -37,8 +37,8 @@ func TestHashesStay(t *testing.T) {
 	}
 }
 
-// Enclosures are files with all that is said of them, each once. Those of the forms of one file that
-// a group or an element offers, one is taken.
+// Each enclosure is one file, with all that the feed says about it. If a group or an element offers
+// several forms of one file, one form is taken.
 func TestEnclosures(t *testing.T) {
 	const media = `<rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel><title>T</title><item><guid>1</guid><title>a</title>%s</item></channel></rss>`
 	html := func(s string) string { return fmt.Sprintf(media, "<description><![CDATA["+s+"]]></description>") }

@@ -15,20 +15,20 @@ import (
 )
 
 // decided is the encoding of a file, nil for UTF-8. If it is not sure, the bytes decide between
-// UTF-8 and this one, or the one that they look like.
+// UTF-8, this encoding, and the encoding that they look like.
 type decided struct {
 	encoding encoding.Encoding
 	sure     bool
-	// other says that the answer of the server called another one.
+	// other says that the answer of the server named another encoding.
 	other bool
-	// header is what the answer called, if it is known.
+	// header is the encoding that the answer named, if it is known.
 	header string
 }
 
-// encodingOf tells the encoding of a file that begins so. A BOM decides, then what the file and the
-// answer that it came with say, if they say the same or only one of them speaks of it. If they differ,
-// whichever decodes the bytes counts, and then the answer. ISO-8859-1 is what servers say of all
-// files, so that what the file says of itself counts more.
+// encodingOf finds the encoding of a file by its beginning. A BOM decides. After it comes the
+// encoding that the file and the answer of the server name, if both name the same or only one names
+// any. If they differ, the one counts that decodes the bytes; if both do, that of the answer. Many
+// servers name ISO-8859-1 for all files, so the name in the file counts more than that.
 func encodingOf(begin []byte, transport string) decided {
 	switch {
 	case bytes.HasPrefix(begin, utf8BOM):
@@ -66,8 +66,8 @@ func encodingOf(begin []byte, transport string) decided {
 	return d
 }
 
-// encodingNamed returns an encoding and its name; no name if it is not known, or cannot be one of a
-// text that looks like ASCII.
+// encodingNamed returns an encoding and its name. The name is empty if it is not known, or if a text
+// that looks like ASCII cannot have the encoding.
 func encodingNamed(label string) (encoding.Encoding, string) {
 	e, name := charset.Lookup(strings.TrimSpace(label))
 	switch {
@@ -81,10 +81,10 @@ func encodingNamed(label string) (encoding.Encoding, string) {
 
 var declared = regexp.MustCompile(`^\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']`)
 
-// warningBefore is what PHP writes before a feed.
+// warningBefore matches what PHP writes before a feed.
 var warningBefore = regexp.MustCompile(`(?is)^\s*(?:<br ?/?>\s*)*(?:<b>)?(?:PHP )?(?:warning|notice|deprecated|strict standards|fatal error|parse error)(?:</b>)?:.*?(<\?xml|<rss\b|<feed\b|<rdf:rdf\b)`)
 
-// warned is how many bytes of a file are such a warning.
+// warned returns the length of such a warning at the beginning of a file.
 func warned(begin []byte) int {
 	if m := warningBefore.FindSubmatchIndex(begin); m != nil {
 		return m[2]
@@ -92,7 +92,7 @@ func warned(begin []byte) int {
 	return 0
 }
 
-// deciding is a text whose encoding shows with its first byte outside of ASCII.
+// deciding is a text whose encoding is decided at its first byte outside of ASCII.
 type deciding struct {
 	in      *bufio.Reader
 	d       decided
@@ -100,7 +100,7 @@ type deciding struct {
 	out     io.Reader
 }
 
-// windowBytes is how much is looked at from there on.
+// windowBytes is how much of the text is looked at from there on.
 const windowBytes = 64 << 10
 
 func (t *deciding) Read(p []byte) (int, error) {
@@ -119,7 +119,7 @@ func (t *deciding) Read(p []byte) (int, error) {
 		copy(p, b[:n])
 		return t.in.Discard(n)
 	}
-	b, _ = t.in.Peek(windowBytes) // an error comes again behind what is there
+	b, _ = t.in.Peek(windowBytes) // an error comes again behind these bytes
 	e, name := t.decide(b)
 	if name != t.d.header && !(t.d.header == "" && name == "utf-8") {
 		t.guessed()
@@ -159,11 +159,11 @@ func (t *deciding) decide(window []byte) (encoding.Encoding, string) {
 	return charmap.Windows1252, "windows-1252"
 }
 
-// isBinary reports whether a character stands in no text.
+// isBinary reports whether a character cannot be part of a text.
 func isBinary(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\r\f", r) }
 
-// looksCyrillic tells windows-1251 from windows-1252: letters outside of ASCII stand beside each
-// other in words of Cyrillic, and mostly alone in others.
+// looksCyrillic decides between windows-1251 and windows-1252: letters outside of ASCII stand beside
+// each other in Cyrillic words, and mostly alone in others.
 func looksCyrillic(window []byte) bool {
 	letter := func(i int) bool {
 		return i >= 0 && i < len(window) && (window[i] >= 0xc0 || window[i] == 0xa8 || window[i] == 0xb8)

@@ -215,8 +215,8 @@ func encodedUTF16(s string) string {
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-// F6: what is read of feeds as programs write them, RSS, Atom, JSON Feed and our own formats. Look at the difference when it changes: all
-// items of all sources get other hashes.
+// F6: the items that are read from feeds as programs write them: RSS, Atom, JSON Feed and our own
+// formats. Look at the difference when it changes: all items of all sources get other hashes.
 func TestGoodFeeds(t *testing.T) {
 	var got bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(goodFeeds)) {
@@ -259,7 +259,7 @@ func anys(items []*Item) []any {
 	return all
 }
 
-// The format is told from the beginning alone.
+// The beginning of a file is enough to find its format.
 func TestDetect(t *testing.T) {
 	for name, f := range goodFeeds {
 		r, err := NewReader(strings.NewReader(f.text), f.options)
@@ -330,7 +330,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// A text is what a person would copy.
+// A text is what a person would copy from a page.
 func TestHTMLText(t *testing.T) {
 	for _, c := range []struct{ html, want string }{
 		{"a<br>b<br><br>c", "a\nb\n\nc"},

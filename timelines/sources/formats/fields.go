@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Kind is what a field holds.
+// Kind is the kind of values that a field holds.
 type Kind string
 
 const (
@@ -19,14 +19,14 @@ const (
 	KindDegrees  Kind = "degrees"
 )
 
-// Field is a row of the table by which our own formats are read: XML, CSV and NDJSON. The
-// schema, the example and the help page are made from it.
+// Field is a row of the table of fields, by which our own formats are read: XML, CSV and NDJSON. The
+// schema, the examples and the help page are made from it.
 type Field struct {
-	// Name is the element in XML, the column in CSV and the key in NDJSON.
+	// Name is the name of the element in XML, the column in CSV and the key in NDJSON.
 	Name string
 	Kind Kind
-	// Each is the element that holds one value of a field that can have several. In CSV they
-	// are separated by |, and NDJSON has them in an array.
+	// Each is the element that holds one value of a field with several. In CSV the sign | separates
+	// them, and in NDJSON they are in an array.
 	Each     string
 	Required bool
 	Longest  int // characters; 0 for MaxAddressBytes, a date and the like
@@ -35,8 +35,8 @@ type Field struct {
 	Example  []string
 }
 
-// Fields is the table. Either title or text, at least, must be given, or an address, a
-// picture or a file, which no schema can say.
+// Fields is the table. An item needs at least a title, a text, an address, a picture or a file. No
+// schema can say this.
 var Fields = []Field{
 	{Name: "id", Kind: KindID, Required: true, Longest: MaxIDBytes, Doc: "The key of the item in this file. It stays the same when the item changes.", Example: []string{"harbour-17"}},
 	{Name: "title", Kind: KindLine, Longest: MaxTitleRunes, Doc: "One line of plain text.", Example: []string{"The harbour opens again"}},
@@ -55,7 +55,7 @@ var Fields = []Field{
 	{Name: "files", Kind: KindAddress, Each: "file", Most: MaxFiles, Doc: "Addresses of other files: audio, video, documents.", Example: []string{"https://harbour.example/17/tides.pdf"}},
 }
 
-// RootAttributes are what the root of our own XML may say of the feed.
+// RootAttributes are the facts about the feed that the root of our own XML may state.
 var RootAttributes = []Field{
 	{Name: "title", Kind: KindLine, Longest: MaxTitleRunes, Doc: "The name of the feed.", Example: []string{"Harbour news"}},
 	{Name: "site", Kind: KindAddress, Doc: "The page of the feed.", Example: []string{"https://harbour.example/"}},
@@ -79,7 +79,7 @@ type record struct {
 	date     func(string) (time.Time, bool)
 }
 
-// begin notes that a field is given, and reports whether it is the first time.
+// begin notes that the item has a field, and reports whether this is the first time.
 func (r *record) begin(i int) bool {
 	if r.seen[i] {
 		r.d.problem(FieldTwice, Fields[i].Name, "")

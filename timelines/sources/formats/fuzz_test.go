@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// seeds are the small ones of the tables.
+// seeds adds the small files of the tables.
 func seeds(add func(string)) {
 	for _, f := range goodFeeds {
 		add(f.text)
@@ -29,8 +29,8 @@ func seeds(add func(string)) {
 	add(string(Example(NDJSON)))
 }
 
-// Anything has items that are as they should be and an end, or a typed error, and its lines
-// are the same when they are written and read again.
+// Any file gives valid items and then an end or a typed error. Its lines are the same when they are
+// written and read again.
 func FuzzRead(f *testing.F) {
 	seeds(func(s string) { f.Add([]byte(s), uint8(0)) })
 	formats := append([]Format{""}, Formats...)
@@ -43,8 +43,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// checkLines reads a file twice, in pieces of other lengths, and compares the lines; and
-// checks that they are what is read back from them.
+// checkLines reads a file twice, in pieces of different lengths, and compares the lines. It also
+// checks that reading the lines back gives the same.
 func checkLines(t *testing.T, data []byte, o Options) {
 	t.Helper()
 	var one, other bytes.Buffer
@@ -145,7 +145,7 @@ func FuzzHTMLText(f *testing.F) {
 		if len(found.pictures) > maxFound || len(found.files) > maxFound {
 			t.Fatalf("%d pictures, %d files", len(found.pictures), len(found.files))
 		}
-		// What has no tags comes out as it is.
+		// A text without tags comes out unchanged.
 		if title := oneLine(htmlTitle(s)); strings.ContainsAny(title, "\n\r\x00") {
 			t.Fatalf("the title %q", title)
 		}

@@ -10,15 +10,14 @@ import (
 	"github.com/mmcdole/gofeed"
 )
 
-// readByGofeed are the feeds of the table that another reader reads the same way, as far as
-// it tells what they hold.
+// readByGofeed names the feeds of the table that gofeed reads the same way, as far as it reads them
+// at all.
 var readByGofeed = []string{
 	"wordpress", "blogger", "youtube", "podcast", "mastodon", "reddit", "github", "rdf", "rss 0.91", "json feed 1.1",
 	"json feed 1.0", "flickr", "windows-1251", "koi8-r", "atom 0.3", "complete", "two in one field", "markup not escaped",
 }
 
-// Another reader, which people trust, finds the same ids, titles, addresses, dates, authors
-// and categories.
+// gofeed, which people trust, finds the same ids, titles, addresses, dates, authors and categories.
 func TestGofeedReadsTheSame(t *testing.T) {
 	for _, name := range readByGofeed {
 		items, feed, err := readFeed(goodFeeds[name].text, Options{})
@@ -74,7 +73,7 @@ func TestGofeedReadsTheSame(t *testing.T) {
 	}
 }
 
-// And it reads the same dates. It takes no notice of p.m., nor of the zone -700.
+// gofeed reads the same dates. It ignores p.m. and the zone -700.
 func TestGofeedReadsTheSameDates(t *testing.T) {
 	at := time.Date(2026, 9, 4, 17, 5, 7, 0, time.FixedZone("", -7*3600))
 	for _, layout := range []string{

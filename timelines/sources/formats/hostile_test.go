@@ -39,16 +39,16 @@ func compressed(s string) string {
 	return b.String()
 }
 
-// hostile is a file made to do harm, or by a program that is broken.
+// hostile is a file made to do harm, or by a broken program.
 type hostile struct {
 	name string
 	text string
-	// then comes behind the text again and again, without an end.
+	// then follows the text again and again, without an end.
 	then    string
 	options Options
 
 	fatal    Code   // "" for none
-	items    int    // read before; anyItems for any number
+	items    int    // read before the error; anyItems for any number
 	problems string // codes in the order of the items, each once in a row
 }
 
@@ -66,7 +66,7 @@ func hostiles() []hostile {
 	const atom = `<feed xmlns="http://www.w3.org/2005/Atom">`
 	const json = `{"version":"https://jsonfeed.org/version/1.1","items":[`
 	return []hostile{
-		// Nothing, or something else.
+		// Files without anything, or of another kind.
 		{name: "empty", text: "", fatal: Empty},
 		{name: "white space", text: " \r\n\t\n", fatal: Empty},
 		{name: "BOM alone", text: "\xef\xbb\xbf", fatal: Empty},
@@ -238,7 +238,7 @@ func encodedAs1251() string {
 	return strings.Replace(goodFeeds["windows-1251"].text, "windows-1251", "utf-8", 1)
 }
 
-// endless repeats a text until so many bytes were read; it looks at the memory now and then.
+// endless repeats a text until left bytes were read. It looks at the memory now and then.
 type endless struct {
 	then string
 	at   int
@@ -265,7 +265,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// endlessBytes is how much is read of what has no end.
+// endlessBytes returns how much of an endless file is read.
 func endlessBytes() int64 {
 	if os.Getenv("RIVERRUN_SOAK") != "" {
 		return 1 << 30
@@ -273,7 +273,7 @@ func endlessBytes() int64 {
 	return 8 << 20
 }
 
-// problemRuns lists codes; the same items one after the other count once.
+// problemRuns lists codes. A run of items with the same codes counts once.
 func problemRuns(runs []string, i *Item) []string {
 	var codes []string
 	for _, p := range i.Problems {
@@ -344,7 +344,7 @@ func TestHostileFeeds(t *testing.T) {
 	t.Logf("%d files, endless ones of %d MiB", len(all), most>>20)
 }
 
-// checkItem finds what no item may be, whatever it was read from.
+// checkItem finds mistakes that no item may have, whatever it was read from.
 func checkItem(t *testing.T, name string, i *Item) {
 	t.Helper()
 	if len(i.ID) > MaxIDBytes || len([]rune(i.Title)) > MaxTitleRunes || len([]rune(i.Text)) > MaxTextRunes || len(i.URL) > MaxAddressBytes ||
@@ -384,7 +384,7 @@ func checkItem(t *testing.T, name string, i *Item) {
 	}
 }
 
-// memory finds by how much the live heap grows.
+// memory measures how much the live heap grows.
 type memory struct{ before, most int64 }
 
 func newMemory() *memory {
@@ -402,8 +402,7 @@ func live() int64 {
 	return int64(s[0].Value.Uint64())
 }
 
-// A good file that is cut off anywhere gives the same first items, and then says that it is
-// cut off.
+// A good file that is cut off anywhere gives the same first items, and then an error that says so.
 func TestCutOff(t *testing.T) {
 	files := map[string]string{
 		"rss": wordpress, "atom": goodFeeds["reddit"].text, "json feed": jsonFeed11, "rdf": goodFeeds["rdf"].text,
@@ -446,7 +445,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// A place in a file is that of what is wrong.
+// The place of an error is the place of the mistake in the file.
 func TestPlaces(t *testing.T) {
 	_, err := readAll("<rss><channel>\n<title>T</title>\n  <oops </channel></rss>", Options{})
 	var f *Fatal

@@ -10,29 +10,29 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// found is what a text in HTML shows besides words.
+// found is what HTML shows besides words.
 type found struct {
 	pictures []Picture
 	files    []File
 	cut      bool // the text was longer than is kept
 }
 
-// htmlText returns HTML as a person would copy it from a page: paragraphs with a blank line
-// between, items of lists with a mark, and the address behind the text of a link. Scripts,
-// styles and forms are left out whole, all other tags are, and their text stays. Relative
-// addresses start from base; those that are not of the web are left out.
+// htmlText returns HTML as a person would copy it from a page: paragraphs with a blank line between,
+// items of lists with a mark, and the address of a link behind its text. Scripts, styles and forms
+// are left out with their contents. All other elements lose only their tags. Relative addresses
+// start from base; addresses that are not of the web are left out.
 //
-// The text has no control characters, no space at the ends of lines, and no two blank lines
-// in a row. It is cut a little above MaxTextRunes. Work and memory are in proportion to the
-// source, and elements are not nested in memory, whatever the source is.
+// The text has no control characters, no space at the ends of lines, and no two blank lines in a
+// row. It is cut a little above MaxTextRunes. Work and memory are in proportion to the source, and
+// elements are not nested in memory, whatever the source is.
 func htmlText(source string, base *url.URL) (string, found) {
 	h := htmlReader{base: base, source: source}
 	h.read(source, false)
 	return h.b.String(), h.found
 }
 
-// htmlTitle returns a title that may be written in HTML as one line. Elements that HTML does
-// not know, as in "List<T>", are text.
+// htmlTitle returns a title that may be written in HTML as one line. Tags that HTML does not know are
+// text, as in "List<T>".
 func htmlTitle(source string) string {
 	if strings.IndexByte(source, '<') < 0 {
 		return unescape(source)
@@ -70,7 +70,7 @@ const (
 	maxIndent = 40
 	textRoom  = MaxTextRunes + 100
 	maxFound  = 100 // pictures and files, before those that come twice are left out
-	smallSize = 3   // a picture of so many pixels is a tracking pixel
+	smallSize = 3   // a picture with no more pixels than this is a tracking pixel
 )
 
 type htmlReader struct {
@@ -80,12 +80,12 @@ type htmlReader struct {
 	found
 
 	mute   atom.Atom // the element whose content is left out
-	nested int       // how many of its like are open in it
+	nested int       // how many elements of the same name are open in it
 	silent int       // open elements whose text is left out, but not their pictures
 
 	breaks int  // line breaks that come before the next word
-	space  bool // a space does
-	indent int  // spaces of preformatted text do
+	space  bool // a space comes before the next word
+	indent int  // spaces of preformatted text that come before the next word
 	pre    int
 	marker string // of the item of a list that comes next
 	lists  []int  // the number of the next item, 0 for a bullet
@@ -159,7 +159,7 @@ func (h *htmlReader) put(r rune) {
 	h.runes++
 }
 
-// before writes what comes before a word.
+// before writes the breaks and spaces that come before a word.
 func (h *htmlReader) before() {
 	switch {
 	case h.b.Len() == 0:
@@ -182,7 +182,7 @@ func (h *htmlReader) before() {
 	}
 }
 
-// lines makes the next word stand at least n line breaks further.
+// lines moves the next word at least n line breaks down.
 func (h *htmlReader) lines(n int) { h.breaks = max(h.breaks, n) }
 
 func (h *htmlReader) open(t html.Token) {
@@ -225,7 +225,7 @@ func (h *htmlReader) open(t html.Token) {
 		h.stop()
 		h.playing = a
 		h.file(attrOf(t, "src"), attrOf(t, "type"))
-		// Browsers show what stands inside only if they know no such element.
+		// Browsers show what is inside only if they do not know the element.
 		if t.Type == html.StartTagToken && strings.Contains(h.source, "</"+a.String()) {
 			h.muted = true
 			h.silent++
@@ -326,7 +326,7 @@ func (h *htmlReader) block(a atom.Atom) {
 	}
 }
 
-// closeLink writes where a link leads, unless its text says it.
+// closeLink writes the address of a link, unless the link's text says it.
 func (h *htmlReader) closeLink() {
 	if !h.linked {
 		return
@@ -344,8 +344,8 @@ func (h *htmlReader) closeLink() {
 	}
 }
 
-// saysAddress reports whether the text of a link is its address, whole or shortened, or the
-// name of a tag or a person that it leads to, as Mastodon writes them.
+// saysAddress reports whether the text of a link is its address, whole or shortened, or the name of a
+// tag or a person that it leads to, as Mastodon writes them.
 func saysAddress(label, address string) bool {
 	if label[0] == '#' || label[0] == '@' {
 		path, err := url.PathUnescape(strings.TrimSuffix(address, "/"))
@@ -370,7 +370,7 @@ func bareAddress(s string) string {
 	return strings.TrimSuffix(s, "/")
 }
 
-// linkAddress returns where a link leads: to the web, or the address of a mail.
+// linkAddress returns the address that a link leads to: of the web, or of a mail.
 func linkAddress(s string, base *url.URL) (string, bool) {
 	s = strings.TrimSpace(s)
 	if len(s) > MaxAddressBytes || s == "" || s[0] == '#' {

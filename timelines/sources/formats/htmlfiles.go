@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// file takes the file of an audio or video element: the first one, as several are forms of one.
+// file takes the first file of an audio or video element. The others are other forms of it.
 func (h *htmlReader) file(src, mediaType string) {
 	address, ok := webAddress(src, h.base)
 	if !ok || h.played || len(h.files) == maxFound || len(address) > MaxAddressBytes {
@@ -33,7 +33,7 @@ func (h *htmlReader) stop() {
 	h.playing, h.played, h.muted = 0, false, false
 }
 
-// embedded takes the address of a player, or another file, that a page holds.
+// embedded takes the address of a player, or of another file, in a page.
 func (h *htmlReader) embedded(t html.Token) {
 	src := ""
 	switch t.DataAtom {

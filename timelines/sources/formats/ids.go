@@ -5,12 +5,13 @@ import (
 	"encoding/binary"
 )
 
-// idSet remembers ids by 64 bits of their hash: at most 22 bytes for each of many. A map of
-// Go takes up to twice that. It has parts, which grow one after the other, so that there is
-// no moment at which all is there twice.
+// idSet remembers ids by 64 bits of their hash. If there are many, each takes at most 22 bytes; a map
+// of Go takes up to twice that. The set has parts, which grow one after the other, so that it never
+// exists twice.
 //
-// The hash is the same on every node, so that the canonical file is. Two ids with one hash
-// would make the second one a repeated one; among a million, the chance is 1 in 37 million.
+// The hash is the same on every node, so that the canonical file is the same too. If two ids had one
+// hash, the second would count as repeated. Among a million ids the chance of that is 1 in 37
+// million.
 type idSet struct {
 	parts [256]struct {
 		slots []uint64 // 0 is free
@@ -41,7 +42,7 @@ func (s *idSet) add(id string) bool {
 	return true
 }
 
-// place returns where a key stands, or the free slot where it may.
+// place returns the place of a key, or the free slot for it.
 func place(slots []uint64, key uint64) int {
 	at := int(key % uint64(len(slots)))
 	for slots[at] != 0 && slots[at] != key {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// What an item may hold. What is longer is cut, what is more is left out, each with a
-// warning.
+// The bounds of an item. Longer values are cut, and further values left out, each with a warning.
 const (
 	MaxIDBytes       = 1024
 	MaxTitleRunes    = 500
@@ -23,25 +22,24 @@ const (
 	MaxValueRunes    = 200
 )
 
-// Item is one thing of a source, in one form whatever format it came in.
+// Item is one item of a source, in one form whatever format it came in.
 //
-// All texts are plain: valid UTF-8 in NFC without control characters, with lines ended by
-// LF. They are no markup: a post of them is one of plain text (its column markup is false),
-// in which *, _ and the like are the signs they are.
+// All texts are plain: valid UTF-8 in NFC without control characters, whose lines end with LF. They
+// are not markup: *, _ and the like stand for themselves.
 type Item struct {
-	// ID is the item's key within its source, 1 to 1024 bytes. It is the guid, or else the
-	// address. It is empty only if the item has the problem id_missing, id_long or id_control:
-	// then nobody can say which stored item this is. It is in NFC and has no control
-	// characters, but may turn the direction of writing: it is shown isolated.
+	// ID is the item's key within its source, 1 to 1024 bytes: the guid, or else the address. It is
+	// empty only if the item has the problem id_missing, id_long or id_control. Then nobody can say
+	// which stored item this is. It is in NFC and has no control characters, but it may turn the
+	// direction of writing, so pages show it isolated.
 	ID string `json:"id"`
-	// Bad says that an error was found, so that the item is present but not to be posted.
+	// Bad says that the item has an error: it is present, but not to be posted.
 	Bad bool `json:"bad,omitzero"`
 
 	Title string `json:"title,omitzero"` // one line
 	Text  string `json:"text,omitzero"`
 	URL   string `json:"url,omitzero"`
-	// At is when it was published, Updated when it was changed; zero if unknown. UTC, in
-	// whole microseconds.
+	// At is when the item was published, Updated when it was changed; zero if unknown. Both are in
+	// UTC, in whole microseconds.
 	At         time.Time `json:"at,omitzero"`
 	Updated    time.Time `json:"updated,omitzero"`
 	Author     string    `json:"author,omitzero"`
@@ -56,15 +54,15 @@ type Item struct {
 	Problems []Problem `json:"problems,omitempty"`
 }
 
-// Place is where an item was made or what it tells of, as the source gave it.
+// Place is where an item was made, or the place that it is about, as the source gave it.
 type Place struct {
 	Name string `json:"name,omitzero"`
-	// Degrees, as decimal numbers within -90..90 and -180..180; both or neither are empty.
+	// The degrees are decimal numbers within -90..90 and -180..180. Both are given, or both are empty.
 	Latitude  string `json:"latitude,omitzero"`
 	Longitude string `json:"longitude,omitzero"`
 }
 
-// Picture is the address of a picture, absolute and http or https, and what it shows.
+// Picture is the address of a picture, absolute and with http or https, and a description.
 type Picture struct {
 	URL  string `json:"url"`
 	Text string `json:"text,omitzero"`
@@ -73,8 +71,8 @@ type Picture struct {
 // File is an enclosure that is no picture: audio, video, a document, or the page of a player.
 type File struct {
 	URL string `json:"url"`
-	// Type is the media type as given; audio or video alone if no more is known, and Player for
-	// the page of a player.
+	// Type is the media type as given. It is audio or video if no more is known, and Player for the
+	// page of a player.
 	Type    string `json:"type,omitzero"`
 	Bytes   int64  `json:"bytes,omitzero"`   // as given; 0 if unknown
 	Title   string `json:"title,omitempty"`  // of the attachment of a JSON Feed
@@ -84,8 +82,8 @@ type File struct {
 // Player is the type of a page that plays something inside other pages.
 const Player = "text/html"
 
-// Hash is a hash of what is shown of an item: of all but Line and Problems. Two items of one
-// id with the same hash are the same.
+// Hash returns a hash of all that an item shows, which is everything but Line and Problems. Two items
+// with one id and the same hash are the same.
 func (i *Item) Hash() [16]byte { return hashOf(i.body()) }
 
 func hashOf(body []byte) [16]byte {
@@ -93,7 +91,7 @@ func hashOf(body []byte) [16]byte {
 	return [16]byte(sum[:16])
 }
 
-// body is the canonical form without Line and Problems.
+// body returns the canonical form without Line and Problems.
 func (i *Item) body() []byte {
 	shown := *i
 	shown.Line, shown.Problems = 0, nil
@@ -105,7 +103,7 @@ func (i *Item) Has(c Code) bool {
 	return slices.ContainsFunc(i.Problems, func(p Problem) bool { return p.Code == c })
 }
 
-// Feed is what a file says of itself.
+// Feed is what a file says about its feed.
 type Feed struct {
 	Title    string `json:"title,omitzero"`
 	About    string `json:"about,omitzero"`
@@ -114,15 +112,15 @@ type Feed struct {
 	Picture  string `json:"picture,omitzero"`
 	Hub      string `json:"hub,omitzero"`  // WebSub
 	Self     string `json:"self,omitzero"` // the address by which the hub knows the feed
-	// TTL is how long the feed asks not to be fetched again; 0 if it does not say.
+	// TTL is how long the feed asks to be left alone; 0 if it does not say.
 	TTL time.Duration `json:"ttl,omitzero"`
 	// Moved is the address that the feed has moved to (itunes:new-feed-url).
 	Moved string `json:"moved,omitzero"`
-	// Complete says that the file has all items there are (RFC 5005).
+	// Complete says that the file has all items of the feed (RFC 5005).
 	Complete bool `json:"complete,omitzero"`
 }
 
-// Format is how a file is written.
+// Format is the format of a file.
 type Format string
 
 const (
@@ -134,12 +132,12 @@ const (
 	NDJSON   Format = "ndjson"
 )
 
-// Formats are all there are.
+// Formats are all formats.
 var Formats = []Format{RSS, Atom, JSONFeed, XML, CSV, NDJSON}
 
-// Sync reports whether files of this format are full lists, in which what is absent is gone.
-// The others are windows on the newest items. It is what a source does unless it is told
-// otherwise.
+// Sync reports whether files of this format are full lists. An item that is absent from a full list
+// is gone. Files of the other formats are windows on the newest items. A source follows this unless
+// its settings say otherwise.
 func (f Format) Sync() bool { return f == XML || f == CSV || f == NDJSON }
 
 func marshal(v any) []byte {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// jsonScanner cuts values of JSON out of a stream. It knows only enough of JSON to find
-// their ends; encoding/json says whether what is between is well-formed.
+// jsonScanner cuts values of JSON out of a stream. It knows only enough of JSON to find their ends;
+// encoding/json decides whether a value is well-formed.
 type jsonScanner struct {
 	src      *source
 	maxDepth int
@@ -17,7 +17,7 @@ type jsonScanner struct {
 	kept     store
 }
 
-// expect reads one sign behind white space.
+// expect reads one of these signs behind white space.
 func (j *jsonScanner) expect(signs string) (byte, error) {
 	j.src.skipSpace()
 	w := j.src.window()
@@ -32,11 +32,11 @@ func (j *jsonScanner) expect(signs string) (byte, error) {
 	return c, nil
 }
 
-// value reads a value. If it has more than the most bytes it is read to its end, and only
-// its beginning is returned with large. The bytes are valid until the next call.
+// value reads a value. If the value has more than the most bytes, it is read to its end, but only its
+// beginning is returned, and large is true. The bytes are valid until the next call.
 func (j *jsonScanner) value() (raw []byte, large bool, err error) {
 	j.src.skipSpace()
-	at := *j.src // for the place of an error in it; its buffer is not read
+	at := *j.src // finds the place of an error in the value; the buffer of the copy is not read
 	j.kept = store{b: j.kept.b[:0], limit: j.most}
 	depth, quoted, escaped := 0, false, false
 	for {
@@ -82,7 +82,7 @@ func (j *jsonScanner) value() (raw []byte, large bool, err error) {
 					return nil, false, j.src.fatal(TooDeep, "values are nested deeper than %d", j.maxDepth)
 				}
 			case '}', ']':
-				if depth == 0 { // the end of what the value stands in
+				if depth == 0 { // the end of the value around it
 					done = true
 					break scan
 				}
@@ -114,7 +114,7 @@ func (j *jsonScanner) value() (raw []byte, large bool, err error) {
 	}
 }
 
-// wrong is the error of a value that is no JSON.
+// wrong returns the error for a value that is not JSON.
 func (j *jsonScanner) wrong(at *source) error {
 	return jsonError(j.kept.b, at.line, at.offset()-at.lineBegan)
 }
@@ -161,7 +161,7 @@ func members(raw []byte, yield func(key string, value []byte)) {
 	}
 }
 
-// elements calls yield with the elements of a valid array; with a value that is none, once.
+// elements calls yield with the elements of a valid array, or once with any other value.
 func elements(raw []byte, yield func(value []byte)) {
 	i := skipJSONSpace(raw, 0)
 	if i >= len(raw) {
@@ -252,8 +252,7 @@ func scalar(raw []byte) (string, bool) {
 	return "", false
 }
 
-// idOf returns the id of an object of which only the beginning is there, "" if it is not in
-// that.
+// idOf returns the id of an object whose beginning alone is known, "" if the id is not in it.
 func idOf(begin []byte) string {
 	d := json.NewDecoder(bytes.NewReader(begin))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -277,8 +276,8 @@ func idOf(begin []byte) string {
 	}
 }
 
-// ndjson reads a file with one JSON object a line. A line that is none is a wrong item, as
-// the lines after it can be read.
+// ndjson reads a file with one JSON object a line. A line that is not one is a wrong item, since the
+// lines after it can still be read.
 type ndjson struct {
 	r    *Reader
 	kept store // the line

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// LinkKey begins the id of an item that is known by its address and its title, as another item has
-// the same address.
+// LinkKey begins the id of an item that is known by its address and its title, because another item
+// has the same address.
 const LinkKey = "link:"
 
 // contentKey begins the id of an item that has neither an id nor an address.
 const contentKey = "content:"
 
-// setContentID gives an item of a feed without ids the id that follows from what it says: its
-// address, or else its title and text as they stand in the file. In a feed whose items share
-// addresses it is the address with the title (Options.ByContent), so that an item keeps its id when
-// the others are gone from the feed.
+// setContentID gives an item of a feed without ids an id made from its contents: its address, or else
+// its title and text as they stand in the file. In a feed whose items share addresses the id is made
+// from address and title (Options.ByContent), so that an item keeps its id when the others are gone
+// from the feed.
 func (d *draft) setContentID(title, text string) {
 	if d.ID != "" || d.wrong {
 		return
@@ -49,7 +49,7 @@ func keyOf(kind, a, b string) string {
 	return kind + hex.EncodeToString(sum[:16])
 }
 
-// known reports whether the id of an item came before. Of two that are known by one address, and are
+// knows reports whether the id of an item came before. If two items are known by one address, and are
 // not the same, the second one gets an id of its own.
 func (r *Reader) knows(d *draft) bool {
 	if !d.byLink {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Items without an id are known by what they say: two with one address and other titles are two, and
-// each keeps its id when the other is gone, once it is known that addresses are shared.
+// Items without an id are known by their contents. Two items with one address and different titles
+// are two, and each keeps its id when the other is gone, once it is known that addresses are shared.
 func TestItemsWithoutIDs(t *testing.T) {
 	const a, b = "<item><title>A</title><link>https://a.example/news</link></item>", "<item><title>B</title><link>https://a.example/news</link></item>"
 	const alone = "<item><title>C</title><link>https://a.example/c</link></item>"

@@ -7,7 +7,7 @@ import (
 
 const iconSize = 64
 
-// media takes an element of Media RSS. Groups hold others.
+// media takes an element of Media RSS. A group holds other elements.
 func (f *xmlFeed) media(d *draft, e *entry, c int32, base *url.URL, depth int) {
 	t := &f.tree
 	d.at = int(t.nodes[c].line)
@@ -53,9 +53,9 @@ func (f *xmlFeed) media(d *draft, e *entry, c int32, base *url.URL, depth int) {
 	}
 }
 
-// inMedia takes what is inside of a group or of a media:content. The title and the
-// description of a group are the item's, those of a media:content that of one picture. The
-// files of a group are forms of one: the default one is taken, or else the first.
+// inMedia takes the contents of a group or of a media:content. The title and the description of a
+// group are the item's; those of a media:content are those of one picture. The files of a group are
+// forms of one file: the default one is taken, or else the first.
 func (f *xmlFeed) inMedia(d *draft, e *entry, c int32, base *url.URL, depth int) {
 	file := f.fileOf(c)
 	for k, n := range f.tree.elements(c) {
@@ -77,7 +77,7 @@ func (f *xmlFeed) inMedia(d *draft, e *entry, c int32, base *url.URL, depth int)
 	}
 }
 
-// fileOf returns the default one of the files in a group, or else the first.
+// fileOf returns the default file of a group, or else the first.
 func (f *xmlFeed) fileOf(group int32) int32 {
 	var file int32
 	for k, n := range f.tree.elements(group) {
@@ -97,5 +97,5 @@ func (f *xmlFeed) isFile(c int32) bool {
 	return address != "" && kind != flash && !isPicture(address, kind, f.tree.attr(c, noSpace, "medium"))
 }
 
-// flash is the type of what no browser plays any more.
+// flash is a type that no browser plays any more.
 const flash = "application/x-shockwave-flash"

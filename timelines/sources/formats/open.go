@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// open returns the text of a file as UTF-8: a gzip file is opened, at most limit bytes are
-// read after that, and the encoding is told (encodingOf). What is no UTF-8 becomes U+FFFD, or
-// ends the file if it is much. guessed is called, while the text is read, if the encoding is
-// another one than was said.
+// open returns the text of a file as UTF-8. It unpacks a gzip file, reads at most limit bytes after
+// that, and finds the encoding (encodingOf). Bytes that are not UTF-8 become U+FFFD, or end the file
+// if they are many. open calls guessed, while the text is read, if the encoding is another one than
+// was declared.
 func open(r io.Reader, limit int64, transport string, guessed func()) (io.Reader, error) {
 	in := bufio.NewReaderSize(r, 4096)
 	head, err := in.Peek(2)
@@ -56,7 +56,7 @@ func open(r io.Reader, limit int64, transport string, guessed func()) (io.Reader
 
 var utf8BOM = []byte("\xef\xbb\xbf")
 
-// bounded ends a file with too_large after so many bytes.
+// bounded ends a file with too_large after left bytes.
 type bounded struct {
 	in   io.Reader
 	left int64
@@ -67,7 +67,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	if b.left <= 0 {
-		// Only a file that goes on is too large.
+		// A file is too large only if more bytes follow.
 		var one [1]byte
 		n, err := io.ReadFull(b.in, one[:])
 		if n > 0 {
@@ -104,7 +104,7 @@ func (g *gunzip) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// meaning tells what is wrong with the file from what is wrong with reading it.
+// meaning returns the error of the file that an error of gzip stands for.
 func (g *gunzip) meaning(err error) error {
 	if g.below.err != nil {
 		return fmt.Errorf("read: %w", g.below.err)
@@ -119,7 +119,7 @@ func (g *gunzip) meaning(err error) error {
 	return err
 }
 
-// remembering keeps the error of a reader that is no end.
+// remembering keeps the error of a reader, unless it is io.EOF.
 type remembering struct {
 	in  io.Reader
 	err error
@@ -133,18 +133,18 @@ func (r *remembering) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// utf8Reader passes on UTF-8. A byte that is none becomes U+FFFD: many programs cut texts in
-// the middle of a character. If there are more such bytes than characters outside of ASCII,
-// the text is in another encoding, and reading ends.
+// utf8Reader passes on UTF-8. A byte that is not UTF-8 becomes U+FFFD: many programs cut texts in the
+// middle of a character. If there are more such bytes than characters outside of ASCII, the text is
+// in another encoding, and reading ends.
 type utf8Reader struct {
 	in        *bufio.Reader
-	rest      []byte // what was made and not passed on yet
+	rest      []byte // text that was made and not passed on yet
 	made      []byte
 	bad, good int
 	err       error
 }
 
-// fewBad is how many bytes that are no UTF-8 are no sign of another encoding.
+// fewBad is the number of bytes up to which bad UTF-8 is no sign of another encoding.
 const fewBad = 8
 
 func (u *utf8Reader) Read(p []byte) (int, error) {
@@ -163,7 +163,7 @@ func (u *utf8Reader) Read(p []byte) (int, error) {
 func (u *utf8Reader) more() {
 	if u.in.Buffered() < utf8.UTFMax {
 		if _, err := u.in.Peek(utf8.UTFMax); err != nil {
-			u.err = err // what is left is passed on before
+			u.err = err // the rest is passed on before
 		}
 	}
 	b, _ := u.in.Peek(u.in.Buffered()) // it is there

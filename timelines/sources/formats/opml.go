@@ -12,17 +12,17 @@ const (
 
 // Outline is a feed that an OPML file names.
 type Outline struct {
-	URL     string // one of the web, unless Invalid
+	URL     string // a web address, unless Invalid
 	Invalid bool
 	Title   string
 	Site    string   // address of its page; may be empty
-	Folders []string // names of the outlines it stands in, from outside
+	Folders []string // names of the outlines around it, the outermost first
 	Line    int
 }
 
-// ParseOPML reads the feeds of an OPML file, in their order. Those whose address is not one of the
-// web have it as it stands there, cut: whoever adds them says so. An error is a *Fatal, or that of the reader; with TooMany, the
-// first 1,000 are returned beside it.
+// ParseOPML reads the feeds of an OPML file, in their order. A feed whose address is not of the web
+// has its address as it stands there, cut, and is Invalid: the caller tells the user. The error is a
+// *Fatal, or that of the reader. With TooMany, the first 1,000 feeds are returned as well.
 func ParseOPML(r io.Reader) ([]Outline, error) {
 	text, err := open(r, maxOPMLBytes, "", func() {})
 	if err != nil {
@@ -32,7 +32,7 @@ func ParseOPML(r io.Reader) ([]Outline, error) {
 	l := Limits{}.filled()
 	scan := newScanner(src, l, false)
 	var feeds []Outline
-	var folders []string // by depth below the root; "" for what is no outline
+	var folders []string // by depth below the root; "" for an element that is no outline
 	for {
 		tok, err := scan.next()
 		if err != nil {

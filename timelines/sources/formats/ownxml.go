@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ownXML reads our own XML. What the schema refuses is a problem here too, but where XML is
-// not well-formed, or something stands in the place of an item, the file is refused.
+// ownXML reads our own XML. All that the schema refuses is a problem here too. If the XML is not
+// well-formed, or another element stands in the place of an item, the file is refused.
 type ownXML struct {
 	r    *Reader
 	scan *xmlScanner
@@ -63,7 +63,7 @@ func (o *ownXML) next(d *draft) error {
 	}
 }
 
-// root takes what the root says of the feed.
+// root takes what the root says about the feed.
 func (o *ownXML) root() error {
 	for _, a := range o.scan.tok.attrs {
 		value := o.scan.value(a)
@@ -136,8 +136,8 @@ func (o *ownXML) item(d *draft) {
 	r.end()
 }
 
-// value returns the text of a field. Elements in it are taken as HTML that is not escaped,
-// as in feeds; the schema has none there.
+// value returns the text of a field. Elements in it are taken as HTML that somebody did not escape,
+// as in other feeds; the schema does not allow them.
 func (o *ownXML) value(d *draft, c int32, f *Field) string {
 	t := &o.tree
 	if t.hasElements(c) {
@@ -158,7 +158,7 @@ func (o *ownXML) noAttributes(d *draft, c int32) {
 	}
 }
 
-// noText notes words between elements.
+// noText notes text between elements.
 func (o *ownXML) noText(d *draft, c int32, field string) {
 	t := &o.tree
 	for k := t.nodes[c].first; k != 0; k = t.nodes[k].sister {

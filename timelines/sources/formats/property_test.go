@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// pieces are what is special in one format or another. XML cannot hold a NUL, and | separates
+// pieces are texts that are special in one format or another. XML cannot hold a NUL, and | separates
 // values in CSV.
 var pieces = []string{
 	"a", "word ", "\n", " ", "<b>", "</p>", "&amp;", "&", "]]>", `"`, "'", ";", ",", `\`, "\u202e", "é", "e\u0301", "😀",
@@ -23,9 +23,8 @@ func drawValue(t *rapid.T) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 5).Draw(t, "value"), "")
 }
 
-// Whatever the values of fields are, the three formats of our own agree on the item and on
-// what is wrong with it. The same bytes give the same lines, and reading them back changes
-// nothing.
+// Whatever the values of fields are, our own three formats agree on the item and on its problems. The
+// same bytes give the same lines, and reading them back changes nothing.
 func TestOwnFormatsAgree(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		items := make([]map[string][]string, rapid.IntRange(0, 3).Draw(rt, "items"))

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Limits bound what is read. A zero field is the default.
+// Limits bound what is read. A field that is zero has its default.
 type Limits struct {
 	Bytes     int64 // of the file, after it was opened if it is compressed: 2 GiB
 	Items     int   // 1,000,000
@@ -38,24 +38,24 @@ func (l Limits) filled() Limits {
 type Options struct {
 	// Format of the file; "" to tell it from the file.
 	Format Format
-	// MediaType is the one that came with the file, "" if none did; Charset too, where it is
-	// not in MediaType. A byte order mark wins over it, and so does what the file declares of
-	// itself if only that decodes.
+	// MediaType is the type that came with the file, "" if none did. Charset is given if it is not
+	// part of MediaType. A byte order mark wins over it. So does the encoding that the file itself
+	// declares, if the bytes decode only in that.
 	MediaType, Charset string
-	// Base is the address that relative addresses of a feed start from: the feed's own.
+	// Base is the address from which relative addresses start: the feed's own.
 	Base string
-	// Now is what dates are compared with. It must be the same whenever the same file is read,
-	// as warnings and so the canonical file depend on it; the zero time is that of the call.
+	// Now is the time that dates are compared with. It must be the same whenever the same file is
+	// read, because warnings, and so the canonical file, depend on it. The zero time stands for the
+	// time of the call.
 	Now time.Time
-	// ByContent says that items of this source share addresses: those without an id are known by
-	// address and title. Summary.Sharing tells when that begins.
+	// ByContent says that items of this source share addresses: items without an id are known by
+	// address and title. Summary.Sharing says when that begins.
 	ByContent bool
 	Limits    Limits
 }
 
-// Reader reads the items of one file, one after the other. Its memory is bounded by the
-// largest two items, and at most 24 bytes for each one that was read. It is not safe for
-// concurrent use.
+// Reader reads the items of one file, one after the other. Its memory is bounded by the two largest
+// items, and at most 24 bytes for each item that was read. It is not safe for concurrent use.
 type Reader struct {
 	src       *source
 	limits    Limits
@@ -66,21 +66,21 @@ type Reader struct {
 	items     formatReader
 	known     idSet
 	read      int
-	langs     map[string]string // as given, and what it is
+	langs     map[string]string // the language for each language as given
 	err       error
-	ahead     *draft // the item that comes next
+	ahead     *draft // the next item
 	byContent bool
 	byLink    int    // items that are known by their addresses
-	sharing   bool   // some of them share one
-	notes     []Code // what is wrong with the file, which the next item tells of
+	sharing   bool   // some of them have the same address
+	notes     []Code // problems of the file, which the next item gets
 }
 
-// formatReader reads items of a format into a draft. It returns io.EOF after the last.
+// formatReader reads items of a format into a draft. It returns io.EOF after the last item.
 type formatReader interface {
 	next(*draft) error
 }
 
-// NewReader returns a reader of a file. It reads the beginning; its errors are those of Next.
+// NewReader returns a reader of a file. It reads the beginning. Its errors are those of Next.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
 	l := o.Limits.filled()
 	if _, params, err := mime.ParseMediaType(o.MediaType); err == nil && o.Charset == "" {
@@ -131,18 +131,18 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	return f, err
 }
 
-// Format is what the file is written in.
+// Format returns the format of the file.
 func (r *Reader) Format() Format { return r.format }
 
-// Feed is what the file says of itself, as far as it was read: some say it behind their
-// items, so that it is whole only after io.EOF.
+// Feed returns what the file says about the feed, as far as it was read. Some files say it behind
+// their items, so it is complete only after io.EOF.
 func (r *Reader) Feed() Feed { return r.feed }
 
-// Next returns the next item, with what is wrong with it. It returns io.EOF after the last,
-// a *Fatal if the file cannot be used, and other errors if the reader it was given failed.
-// Each further call returns the same error.
+// Next returns the next item, with its problems. It returns io.EOF after the last item, a *Fatal if
+// the file cannot be used, and another error if the reader that it was given failed. Each further
+// call returns the same error.
 func (r *Reader) Next() (*Item, error) {
-	// It is one item ahead, so that the last one can tell what stands behind it.
+	// The reader is one item ahead, so that the last item can note what follows it.
 	d := r.ahead
 	if d == nil {
 		d = r.more()
@@ -159,7 +159,7 @@ func (r *Reader) Next() (*Item, error) {
 	return &d.Item, nil
 }
 
-// more reads an item. It returns nil if there is an error, which is kept.
+// more reads an item. It returns nil if there is an error, and keeps the error.
 func (r *Reader) more() *draft {
 	if r.err != nil {
 		return nil
@@ -176,7 +176,7 @@ func (r *Reader) more() *draft {
 	return d
 }
 
-// note notes what is wrong with the file, without being in the way of its items.
+// note notes a problem of the file without failing its items.
 func (r *Reader) note(c Code) {
 	if !slices.Contains(r.notes, c) {
 		r.notes = append(r.notes, c)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// now is what the tests compare dates with.
+// now is the time that the tests compare dates with.
 var now = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 
 // readAll returns the items of a file, as far as they could be read.
@@ -78,7 +78,7 @@ func TestCodes(t *testing.T) {
 
 var errBroken = errors.New("the store is away")
 
-// An error of the reader is passed on as it is: the same file may be read later.
+// An error of the reader is passed on unchanged: the same file may be read later.
 func TestReaderFails(t *testing.T) {
 	for _, f := range []string{string(Example(XML)), string(Example(CSV)), string(Example(NDJSON)), wordpress, jsonFeed11} {
 		for n := range len(f) {
@@ -99,7 +99,7 @@ type failing struct{}
 func (failing) Read([]byte) (int, error)  { return 0, errBroken }
 func (failing) Write([]byte) (int, error) { return 0, errBroken }
 
-// However the bytes arrive, the lines are the same.
+// The lines are the same, however the bytes arrive.
 func TestBytesArriveOneByOne(t *testing.T) {
 	for name, f := range goodFeeds {
 		var want, got bytes.Buffer

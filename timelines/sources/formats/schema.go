@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// XSD is the schema of our own XML, made from Fields. It cannot say that one of title, text,
-// url, pictures and files must be given, that an id has 1024 bytes rather than characters at
-// most, that latitude and longitude come together, nor what is too far in the past or ahead.
+// XSD returns the schema of our own XML, made from Fields. The schema cannot say that an item needs a
+// title, a text, an address, a picture or a file, that an id has at most 1024 bytes rather than
+// characters, that latitude and longitude come together, nor which dates are too early or too late.
 func XSD() []byte {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
@@ -53,7 +53,7 @@ func XSD() []byte {
 	return []byte(b.String())
 }
 
-// schemaType is the type of a field. A field that is not required may be empty.
+// schemaType returns the type of a field. A field that is not required may be empty.
 func schemaType(indent string, f *Field) string {
 	base, facets := "xs:string", ""
 	facet := func(name, value string) { facets += fmt.Sprintf(`<xs:%s value="%s"/>`, name, escaped(value)) }
@@ -96,8 +96,8 @@ func escaped(s string) string {
 	return b.String()
 }
 
-// Example returns a file of one of our own formats that is read without a problem: XML, CSV
-// or NDJSON. For the others it returns nil.
+// Example returns a file of one of our own formats, XML, CSV or NDJSON, that is read without a
+// problem. It returns nil for other formats.
 func Example(f Format) []byte {
 	switch f {
 	case XML:
@@ -110,7 +110,7 @@ func Example(f Format) []byte {
 	return nil
 }
 
-// second is the other item of the examples: the least that one needs, and HTML.
+// second is the other item of the examples: it has only what an item needs, and HTML.
 var second = map[string]string{"id": "harbour-18", "html": `<p>Tides <b>and</b> times: <a href="https://harbour.example/tides">here</a></p>`}
 
 func exampleXML() []byte {

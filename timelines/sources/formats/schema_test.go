@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// xmllint returns what the schema says of each file: true for a valid one.
+// xmllint returns the verdict of the schema on each file: true for a valid one.
 func xmllint(t *testing.T, files map[string]string) map[string]bool {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,7 +50,7 @@ func xmllint(t *testing.T, files map[string]string) map[string]bool {
 	return valid
 }
 
-// ownItems is a file of our own XML with these items.
+// ownItems returns a file of our own XML with these items.
 func ownItems(items string) string {
 	return `<items xmlns="` + Namespace + `">` + items + `</items>`
 }
@@ -59,7 +59,7 @@ func ownItem(fields string) string {
 	return ownItems("<item><id>1</id><title>a</title>" + fields + "</item>")
 }
 
-// validFiles and invalidFiles are judged by xmllint and by the reader, which must agree.
+// xmllint and the reader both judge validFiles and invalidFiles, and must agree.
 var validFiles = map[string]string{
 	"example":                string(Example(XML)),
 	"no items":               ownItems(""),
@@ -193,7 +193,7 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 	}
 }
 
-// What the schema cannot say, the reader finds.
+// The reader finds the mistakes that the schema cannot express.
 func TestBeyondTheSchema(t *testing.T) {
 	files := map[string]string{
 		"nothing to show":  ownItems("<item><id>1</id></item>"),
@@ -227,7 +227,7 @@ func TestBeyondTheSchema(t *testing.T) {
 	}
 }
 
-// The three examples are the same two items.
+// The three examples have the same two items.
 func TestExamples(t *testing.T) {
 	var want []*Item
 	for _, f := range []Format{XML, CSV, NDJSON} {
@@ -244,7 +244,7 @@ func TestExamples(t *testing.T) {
 		if len(items) != 2 {
 			t.Fatalf("%s: %d items, want 2", f, len(items))
 		}
-		items[1].Language = "en" // only XML has one of the feed
+		items[1].Language = "en" // only XML names a language for the feed
 		if want == nil {
 			want = items
 		} else if diff := cmp.Diff(want, items); diff != "" {

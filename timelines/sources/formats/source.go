@@ -12,7 +12,7 @@ import (
 
 const (
 	bufferBytes = 64 << 10
-	keptBytes   = 128 // how much of what was read is kept for an excerpt
+	keptBytes   = 128 // how many of the bytes read are kept for an excerpt
 )
 
 // source is the text of a file, UTF-8, read through one buffer. It knows where it is.
@@ -31,7 +31,7 @@ func newSource(in io.Reader) *source {
 	return &source{in: in, buf: make([]byte, bufferBytes), line: 1}
 }
 
-// fill reads more. It returns false at the end, or if the buffer is full of unread bytes.
+// fill reads more bytes. It returns false at the end, or if the buffer is full of unread bytes.
 func (s *source) fill() bool {
 	if s.err != nil {
 		return false
@@ -57,7 +57,7 @@ func (s *source) fill() bool {
 	return false
 }
 
-// window returns the bytes that are read next; none at the end.
+// window returns the bytes that come next; none at the end.
 func (s *source) window() []byte {
 	if s.r == s.w {
 		s.fill()
@@ -87,10 +87,10 @@ func (s *source) advance(n int) {
 
 var newline = []byte{'\n'}
 
-// offset is how many bytes of text were read.
+// offset returns how many bytes of text were read.
 func (s *source) offset() int64 { return s.base + int64(s.r) }
 
-// ended returns what the end means: the error of the reader, or fatal.
+// ended returns the error of a text that ended here: that of the reader, or fatal.
 func (s *source) ended(fatal *Fatal) error {
 	if s.err != nil && !errors.Is(s.err, io.EOF) {
 		return s.failed()
@@ -98,8 +98,8 @@ func (s *source) ended(fatal *Fatal) error {
 	return fatal
 }
 
-// failed returns the error of the reader, which is not EOF. A Fatal from below, such as a
-// file that is too large, is completed by its place.
+// failed returns the error of the reader, which is not EOF. A Fatal of a reader below, as for a file
+// that is too large, gets its place.
 func (s *source) failed() error {
 	var f *Fatal
 	if errors.As(s.err, &f) {
@@ -120,7 +120,7 @@ func (s *source) excerpt() string {
 	return excerptOf(s.buf[max(0, s.r-60):s.r], s.buf[s.r:min(s.w, s.r+60)])
 }
 
-// excerptOf is the text around a place on one line.
+// excerptOf returns the text around a place on one line.
 func excerptOf(before, after []byte) string {
 	text := append(append([]byte{}, before...), after...)
 	for len(text) > 0 && !utf8.RuneStart(text[0]) {
@@ -142,7 +142,7 @@ func excerptOf(before, after []byte) string {
 	}, strings.ToValidUTF8(string(text), "\ufffd")))
 }
 
-// skipSpace goes on to the next byte that is no white space.
+// skipSpace goes on to the next byte that is not white space.
 func (s *source) skipSpace() {
 	for {
 		w := s.window()
@@ -159,7 +159,7 @@ func (s *source) skipSpace() {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// store keeps bytes up to a limit, and counts on.
+// store keeps bytes up to a limit, and counts all.
 type store struct {
 	b     []byte
 	limit int

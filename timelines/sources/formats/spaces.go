@@ -24,7 +24,7 @@ const (
 	xhtmlSpace
 )
 
-// Namespace is that of our own XML.
+// Namespace is the namespace of our own XML.
 const Namespace = "urn:riverrun:items:1"
 
 // spaces are the namespaces by their addresses, in the form of plainSpace.
@@ -54,15 +54,15 @@ var spaces = map[string]space{
 	"w3.org/xml/1998/namespace":            xmlSpace,
 }
 
-// usualPrefixes are those that files use without declaring them.
+// usualPrefixes are prefixes that files use without declaring them.
 var usualPrefixes = map[string]space{
 	"atom": atomSpace, "dc": dcSpace, "dcterms": dcSpace, "content": contentSpace, "media": mediaSpace,
 	"itunes": itunesSpace, "georss": georssSpace, "geo": geoSpace, "gml": gmlSpace, "rdf": rdfSpace,
 	"sy": syndicationSpace,
 }
 
-// spaceOf returns the namespace of an address. Feeds spell them with and without www and a
-// last slash, and with https; our own is spelled in one way.
+// spaceOf returns the namespace with an address. Feeds write the addresses with and without www and a
+// slash at the end, and with https. Our own has only one form.
 func spaceOf(address string, strict bool) space {
 	if strict {
 		switch address {

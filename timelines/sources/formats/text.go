@@ -15,7 +15,7 @@ import (
 // normal returns a text in NFC. Two spellings of one letter are one id, and one word.
 func normal(s string) string { return norm.NFC.String(s) }
 
-// cleanRune maps a character of a text to what is kept of it.
+// cleanRune returns the character that is kept for a character of a text.
 func cleanRune(r rune) rune {
 	switch {
 	case r == '\n', r >= ' ' && r < 0x7f:
@@ -30,7 +30,7 @@ func cleanRune(r rune) rune {
 	return r
 }
 
-// clean makes a text valid UTF-8 without control characters, its lines ended by LF.
+// clean makes a text valid UTF-8 without control characters, whose lines end with LF.
 func clean(s string) string {
 	plain := true
 	for i := range len(s) {
@@ -49,7 +49,7 @@ func clean(s string) string {
 	return normal(strings.Map(cleanRune, s))
 }
 
-// oneLine returns a text as one line that turns no direction: a title or a name.
+// oneLine returns a text, a title or a name, as one line that does not turn the direction of writing.
 func oneLine(s string) string {
 	s = markup.Unturned(clean(s))
 	if !strings.ContainsAny(s, "\n") && !strings.Contains(s, "  ") {
@@ -58,8 +58,8 @@ func oneLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// plainText returns a text of several lines, without space at their ends and without two
-// blank lines in a row.
+// plainText returns a text of several lines, without space at the ends of lines and without two blank
+// lines in a row.
 func plainText(s string) string {
 	s = clean(s)
 	var b strings.Builder
@@ -85,8 +85,8 @@ func visible(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
 }
 
-// cutRunes returns at most n characters of a text; a longer one ends with an ellipsis, behind
-// a word if there is one near.
+// cutRunes returns at most n characters of a text. A longer text ends with an ellipsis, behind a word
+// if one ends near.
 func cutRunes(s string, n int) (text string, cut bool) {
 	if len(s) <= n || utf8.RuneCountInString(s) <= n {
 		return s, false
@@ -104,7 +104,7 @@ func cutRunes(s string, n int) (text string, cut bool) {
 	return strings.TrimRightFunc(s[:end], unicode.IsSpace) + "…", true
 }
 
-// unescape decodes the references of HTML.
+// unescape decodes the character references of HTML.
 func unescape(s string) string {
 	if strings.IndexByte(s, '&') < 0 {
 		return s
@@ -112,7 +112,7 @@ func unescape(s string) string {
 	return html.UnescapeString(s)
 }
 
-// webAddress returns an address of the web in full, as browsers are sent there.
+// webAddress returns a web address in full, in the form that browsers send.
 func webAddress(s string, base *url.URL) (string, bool) {
 	s = strings.TrimSpace(s)
 	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }) {

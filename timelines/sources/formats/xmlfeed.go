@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// xmlFeed reads RSS of all versions, RDF and Atom: each item, and each field of the head, is
-// taken out of the stream as a tree. An element of RSS may stand in Atom and the other way
-// round, as feeds mix them.
+// xmlFeed reads RSS of all versions, RDF and Atom. It takes each item, and each field of the head,
+// out of the stream as a tree. Elements of RSS may stand in Atom and the other way round, as feeds
+// mix them.
 type xmlFeed struct {
 	r    *Reader
 	scan *xmlScanner
@@ -22,7 +22,7 @@ type xmlFeed struct {
 	base  *url.URL // of the whole feed
 	bare  bool     // Atom without its namespace
 
-	authors []string // of the feed: those of entries without any
+	authors []string // of the feed: for entries without an author
 }
 
 func newXMLFeed(r *Reader) *xmlFeed {
@@ -63,7 +63,7 @@ func (f *xmlFeed) next(d *draft) error {
 			if f.isContainer(n) {
 				return f.r.src.fatal(Malformed, "a second root <%s>", n.local)
 			}
-			// A script or the like, of a server or a browser.
+			// This is a script or the like, added by a server or a browser.
 			f.r.note(TextAround)
 			return io.EOF
 		}
@@ -95,7 +95,7 @@ func (f *xmlFeed) next(d *draft) error {
 	}
 }
 
-// notAFeed is the error of a root that belongs to no feed.
+// notAFeed returns the error for a root that belongs to no feed.
 func notAFeed(src *source, root name) error {
 	if strings.EqualFold(root.local, "html") {
 		return src.fatal(Page, "the root is <html>")
@@ -140,7 +140,7 @@ func (f *xmlFeed) langOf() string {
 	return ""
 }
 
-// joined returns the base that an xml:base makes of another.
+// joined returns the base that an xml:base makes of the base around it.
 func joined(base *url.URL, s string) *url.URL {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > MaxAddressBytes {
@@ -159,7 +159,7 @@ func joined(base *url.URL, s string) *url.URL {
 	return u
 }
 
-// take reads an element with all that is in it into the tree.
+// take reads an element with all its contents into the tree.
 func (f *xmlFeed) take(tok *token, at int64, isItem bool) error {
 	f.tree.begin(f.scan, tok, at, f.r.limits.ItemBytes)
 	f.scan.floor = f.scan.depth()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// entry is what an item says, before it is decided what counts.
+// entry is what an item says, before conclude decides what counts.
 type entry struct {
 	guid, guidPermalink string
 	title               string
@@ -127,8 +127,8 @@ func (x *dated) take(field, value string, line int) {
 	}
 }
 
-// appendAuthor adds the name of an author written as in RSS: "mail (name)". Nobody's address
-// is shown.
+// appendAuthor adds the name of an author written as in RSS: "mail (name)". It leaves the mail
+// address out, so that pages never show it.
 func appendAuthor(authors []string, s string) []string {
 	s = oneLine(unescape(s))
 	if mail, name, ok := strings.Cut(s, "("); ok && strings.Contains(mail, "@") {
@@ -199,7 +199,7 @@ func (f *xmlFeed) atomField(d *draft, e *entry, c int32, field string, base *url
 	}
 }
 
-// atomText returns a text of Atom, and whether it is no HTML.
+// atomText returns a text of Atom, and whether it is plain rather than HTML.
 func (f *xmlFeed) atomText(c int32) (s string, plain bool) {
 	t := &f.tree
 	kind := strings.ToLower(strings.TrimSpace(t.attr(c, noSpace, "type")))
@@ -352,7 +352,7 @@ func (f *xmlFeed) conclude(d *draft, e *entry, base *url.URL) {
 		text, field, plain, textBase = e.summary, e.summaryOf, e.summaryPlain, base
 	}
 	d.setContentID(e.title, text)
-	// Most of what is relative in a text is so to its page, as no reader would show it.
+	// Most relative addresses in a text are relative to its page, as no reader would show them.
 	if textBase == nil || textBase == f.r.base {
 		if page, err := url.Parse(d.URL); err == nil && d.URL != "" {
 			textBase = page

@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// xmlScanner cuts XML into tokens. It holds nothing but the open elements, the attributes of
-// one and a stretch of text, so memory does not follow the file. It reads no DTD and knows no
-// entity but those of XML and HTML.
+// xmlScanner cuts XML into tokens. It holds only the open elements, the attributes of one, and a
+// stretch of text, so its memory does not grow with the file. It reads no DTD and knows no entities
+// but those of XML and HTML.
 //
-// It is as kind as feed readers are: an unknown entity and a bare & are text, attributes need
-// no quotes, and an end tag inside of an item closes what stands open in it. A strict one is
-// not, and finds what XML calls not well-formed.
+// It is as lenient as feed readers are: an unknown entity and a bare & are text, attributes need no
+// quotes, and an end tag inside of an item closes the elements that are open in it. A strict scanner
+// is not lenient, and finds everything that XML calls not well-formed.
 //
-// encoding/xml is not used since it keeps a token in memory whatever its length, and takes
-// several times as long.
+// Rejected: encoding/xml. It keeps a token in memory whatever its length, and takes several times as
+// long.
 type xmlScanner struct {
 	src      *source
 	strict   bool
@@ -27,7 +27,7 @@ type xmlScanner struct {
 
 	open     []openElement
 	bindings []binding
-	floor    int // end tags that match nothing are forgiven inside of that many elements; 0 for never
+	floor    int // end tags that match nothing are forgiven inside of this many elements; 0 for never
 	names    map[string]string
 
 	closing  int  // how many elements end before the next byte is read
@@ -149,7 +149,7 @@ func (x *xmlScanner) next() (*token, error) {
 	}
 }
 
-// end is what follows from the end of the file.
+// end returns what the end of the file means.
 func (x *xmlScanner) end() (*token, error) {
 	x.tok.kind = endOfFile
 	switch {
@@ -182,7 +182,7 @@ func (x *xmlScanner) pop() *token {
 	return &x.tok
 }
 
-// checkText finds what a text may not hold.
+// checkText finds characters that a text may not hold.
 func (x *xmlScanner) checkText(text []byte, cdata bool) error {
 	if !x.strict {
 		return nil
@@ -209,7 +209,7 @@ func (x *xmlScanner) inCDATA() []byte {
 	n := bytes.Index(w, []byte("]]>"))
 	if n < 0 {
 		if n = len(w); n > 2 {
-			n -= 2 // they may begin the end
+			n -= 2 // they may be the beginning of the end
 		} else {
 			n = 1
 		}
@@ -218,7 +218,7 @@ func (x *xmlScanner) inCDATA() []byte {
 	return w[:n]
 }
 
-// reference reads what begins with &.
+// reference reads a reference, which begins with &.
 func (x *xmlScanner) reference() ([]byte, error) {
 	b := x.src.peek(40)
 	text, n := decodeReference(b, x.strict)
@@ -235,8 +235,8 @@ func (x *xmlScanner) reference() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// decodeReference reads an entity or a character reference at the beginning of b. It returns
-// 0 if there is none that is known.
+// decodeReference reads an entity or a character reference at the beginning of b. It returns 0 if
+// there is none, or if it does not know it.
 func decodeReference(b []byte, strict bool) (text string, n int) {
 	n = bytes.IndexByte(b, ';') + 1
 	if n < 3 {
@@ -282,7 +282,7 @@ func decodeReference(b []byte, strict bool) (text string, n int) {
 	return text, n
 }
 
-// tag reads what begins with <. It returns false if that is no token.
+// tag reads the markup that begins with <. It returns false if that is no token.
 func (x *xmlScanner) tag() (done bool, err error) {
 	head := x.src.peek(9)
 	switch {
@@ -317,7 +317,7 @@ func beginsName(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == ':' || c >= utf8.RuneSelf
 }
 
-// skip reads on behind a mark.
+// skip goes on to the byte behind a mark.
 func (x *xmlScanner) skip(n int, mark string) error {
 	x.src.advance(n)
 	for {
@@ -342,7 +342,7 @@ func (x *xmlScanner) skip(n int, mark string) error {
 	}
 }
 
-// directive reads a DOCTYPE, and obeys nothing of it.
+// directive reads a DOCTYPE, and obeys nothing in it.
 func (x *xmlScanner) directive() error {
 	if x.seenRoot {
 		if x.strict {
@@ -393,7 +393,7 @@ func hasPrefixFold(b []byte, p string) bool {
 	return len(b) >= len(p) && strings.EqualFold(string(b[:len(p)]), p)
 }
 
-// intern returns b as a string; it is remembered, as a file uses few names.
+// intern returns b as a string. It remembers the string, as a file uses few names.
 func (x *xmlScanner) intern(b []byte) string {
 	if s, ok := x.names[string(b)]; ok {
 		return s

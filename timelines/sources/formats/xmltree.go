@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// tree is one element of a feed with what is in it: an item, or a field of the head. Its
-// memory is used again for the next one.
+// tree is one element of a feed with its contents: an item, or a field of the head. Its memory is
+// used again for the next one.
 type tree struct {
 	nodes  []node
 	attrs  []treeAttr
@@ -18,8 +18,8 @@ type tree struct {
 	limit  int64
 }
 
-// node is an element, or a text between two. Nodes are named by their place in tree.nodes;
-// the first is the element itself, so that 0 stands for none.
+// node is an element, or a text between two. The name of a node is its place in tree.nodes. The first
+// is the element itself, so 0 stands for none.
 type node struct {
 	name                name
 	isText              bool
@@ -37,7 +37,7 @@ type treeAttr struct {
 // largeTree is how much memory is kept for the next element.
 const largeTree = 256 << 10
 
-// begin begins with a start tag at an offset.
+// begin begins the tree with a start tag at an offset.
 func (t *tree) begin(x *xmlScanner, tok *token, at int64, limit int) {
 	if cap(t.text) > largeTree || cap(t.nodes) > largeTree/64 || cap(t.attrs) > largeTree/64 {
 		*t = tree{}
@@ -97,7 +97,7 @@ func (t *tree) addText(b []byte) {
 	t.add(node{isText: true, from: from, to: to})
 }
 
-// take takes a token that is inside of the element, and reports whether the element ended.
+// take takes a token inside of the element, and reports whether the element ended.
 func (t *tree) take(x *xmlScanner, tok *token) (done bool) {
 	if x.src.offset()-t.begins > t.limit {
 		t.overflow()
@@ -125,7 +125,7 @@ func (t *tree) overflow() {
 	}
 }
 
-// elements are the elements directly inside of one. One that is not whole is left out.
+// elements returns the elements directly inside of one. It leaves out an element that is not whole.
 func (t *tree) elements(n int32) iter.Seq2[int32, *node] {
 	return func(yield func(int32, *node) bool) {
 		if len(t.nodes) == 0 {
@@ -161,8 +161,8 @@ func (t *tree) hasElements(n int32) bool {
 	return false
 }
 
-// content returns the text of an element; its HTML if there are elements in it, which
-// somebody forgot to escape.
+// content returns the text of an element. If there are elements in it, which somebody forgot to
+// escape, it returns its HTML.
 func (t *tree) content(n int32) string {
 	e := &t.nodes[n]
 	switch {
@@ -184,14 +184,14 @@ func (t *tree) content(n int32) string {
 	return b.String()
 }
 
-// markup returns what is inside of an element as HTML.
+// markup returns the contents of an element as HTML.
 func (t *tree) markup(n int32) string {
 	var b strings.Builder
 	t.writeMarkup(&b, n)
 	return b.String()
 }
 
-// writeMarkup calls itself as deep as elements are nested, which is bounded.
+// writeMarkup calls itself as deep as elements are nested, and that is bounded.
 func (t *tree) writeMarkup(b *strings.Builder, n int32) {
 	for c := t.nodes[n].first; c != 0; c = t.nodes[c].sister {
 		e := &t.nodes[c]

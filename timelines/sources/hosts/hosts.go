@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Lease is how long a host waits for a node that died while it asked it. A request that takes longer
-// keeps no others from the host.
+// Lease is how long a host is left alone if a node dies while asking it. A request that takes longer
+// does not keep other requests from the host.
 const Lease = 2 * time.Minute
 
 // DB is a pool, a connection or a transaction.
@@ -24,7 +24,8 @@ type DB interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Of is what requests of an address are counted under: its host, and its port if it is an odd one.
+// Of returns the name under which requests for an address are counted: its host, with the port if it
+// is not the usual one.
 func Of(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -37,12 +38,13 @@ func Of(address string) string {
 	return host
 }
 
-// Reserve lets the caller ask a host, until it calls Release, and no other node meanwhile. If it may
-// not be asked now, Reserve returns how long that lasts: at most until the request that is under way
-// has its answer. gap is returned for a host that somebody else reserves in this moment.
+// Reserve lets the caller ask a host until it calls Release, and keeps all other nodes from it
+// meanwhile. If the host may not be asked now, Reserve returns how long to wait: at most until the
+// request that is under way has its answer. If another node reserves the host at this very moment,
+// Reserve returns gap.
 func Reserve(ctx context.Context, db DB, host string, gap time.Duration) (wait time.Duration, err error) {
-	// The wait is counted from the clock: the statement may begin before the one that reserves the host,
-	// and wait for it.
+	// The wait is counted from the clock, not from now(): this statement may begin before the
+	// statement that reserves the host, and then wait for it.
 	const query = `
 		WITH reserved AS (
 			INSERT INTO fetch_hosts AS h (host, next_at) VALUES (@host, now() + @lease)
@@ -56,7 +58,7 @@ func Reserve(ctx context.Context, db DB, host string, gap time.Duration) (wait t
 	var left int64
 	err = db.QueryRow(ctx, query, pgx.StrictNamedArgs{"host": host, "lease": Lease}).Scan(&left)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return gap, nil // another node reserved it in this moment, for the first time
+		return gap, nil // another node reserved it at this moment, for the first time
 	}
 	if err != nil {
 		return 0, fmt.Errorf("reserve a host: %w", err)

@@ -13,10 +13,10 @@ import (
 	"riverrun/timelines/files"
 )
 
-// keepsFor is how long the blobs of a picture that no file refers to are surely there.
+// keepsFor is how long the blobs of a picture surely exist after no file refers to them any more.
 const keepsFor = files.Grace - time.Hour
 
-// stored is a picture that was made before the post of its item is there.
+// stored is a picture that was made before the post of its item exists.
 type stored struct {
 	Copy  int64      `json:"copy,omitempty"`
 	Sum   blobs.Sum  `json:"sum"`
@@ -24,8 +24,9 @@ type stored struct {
 	Made  files.Made `json:"made"`
 }
 
-// Await notes the pictures of items that have no posts yet, unless they are noted already, and reports
-// whether one is still to be awaited: it was not tried to its end, and not noted longer ago than most.
+// Await stores the pictures of items that have no posts yet, unless they are stored already. It
+// reports whether the load must wait for one of them: a picture that waits, has no problem so far, and
+// was stored not longer ago than most.
 func Await(ctx context.Context, tx pgx.Tx, source, load int64, items []Item, most time.Duration) (waits bool, err error) {
 	if err := note(ctx, tx, source, load, items, `NOTHING`); err != nil {
 		return false, err
@@ -48,8 +49,8 @@ type Made struct {
 	File timelines.ItemFile
 }
 
-// Ready returns the pictures of items that were made before their posts, in their order. Those whose blobs may be
-// gone wait to be fetched again, for a load.
+// Ready returns the pictures of items that were made before their posts, in their order. Pictures
+// whose blobs may be gone are fetched again, for a load.
 func Ready(ctx context.Context, tx pgx.Tx, load int64, items []int64) ([]Made, error) {
 	const again = `
 		UPDATE item_pictures SET state = 'waiting', next_at = now(), made = NULL, load_id = @load
@@ -83,8 +84,8 @@ func Ready(ctx context.Context, tx pgx.Tx, load int64, items []int64) ([]Made, e
 	return list, nil
 }
 
-// Attached records the files that these became, 0 for one that cannot be attached, and counts them at a
-// load, which is locked.
+// Attached records the files that these pictures became, 0 for a picture that cannot be attached, and
+// counts them for a load, which is locked.
 func Attached(ctx context.Context, tx pgx.Tx, load int64, list []Made, of []int64) error {
 	var ids []int64
 	var filed []*int64
@@ -96,7 +97,7 @@ func Attached(ctx context.Context, tx pgx.Tx, load int64, list []Made, of []int6
 		case of[i] != 0:
 			there++
 		case m.File.Copy != 0:
-			s, file = "waiting", nil // what was to be copied is gone: it is fetched
+			s, file = "waiting", nil // the picture to be copied is gone, so this one is fetched
 		default:
 			s, file = "left", nil
 		}

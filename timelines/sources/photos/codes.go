@@ -6,7 +6,7 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// What can be wrong with a picture of an item.
+// The problems of pictures of items.
 const (
 	NotFound    formats.Code = "picture_not_found"
 	Denied      formats.Code = "picture_denied"
@@ -16,7 +16,7 @@ const (
 	Forbidden   formats.Code = "picture_forbidden_address"
 )
 
-// Codes are all of them. The item is posted without the picture.
+// Codes are all codes of pictures. The item is posted without the picture.
 var Codes = []formats.CodeInfo{
 	{Code: NotFound, Level: formats.LevelWarning, Means: "There is no picture at this address.", Do: "Correct the address, or publish the picture there."},
 	{Code: Denied, Level: formats.LevelWarning, Means: "The server refuses the picture.", Do: "Let everybody read the picture."},
@@ -26,11 +26,11 @@ var Codes = []formats.CodeInfo{
 	{Code: Forbidden, Level: formats.LevelWarning, Means: "The address is not a public one, and was not asked.", Do: "Publish the picture on a public server."},
 }
 
-// tries is how often a picture is tried whose failure may pass.
+// tries is how often a picture is tried if its failure may pass.
 const tries = 5
 
-// again is when a picture is tried again that has failed so often: after a minute, five, 25, two hours.
-// chance is a random number in [0, 1).
+// again returns how long to wait until a picture is tried again after this number of failures: a
+// minute, five, 25, two hours. chance is a random number in [0, 1).
 func again(failures int, chance float64) time.Duration {
 	after := time.Minute
 	for range failures - 1 {

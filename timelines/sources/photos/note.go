@@ -11,10 +11,10 @@ import (
 	"riverrun/timelines/sources/hosts"
 )
 
-// Item is an item with the pictures it has now.
+// Item is an item with the pictures that it has now.
 type Item struct {
 	ID int64
-	// Line is where it stands in the load.
+	// Line is the item's line in the load.
 	Line     int64
 	Pictures []formats.Picture
 }
@@ -31,7 +31,7 @@ func Wanted(it *formats.Item, most int) []formats.Picture {
 	return list
 }
 
-// Stored is a picture as it was noted.
+// Stored is a picture as it is stored.
 type Stored struct {
 	ID, File int64
 	No       int
@@ -45,9 +45,9 @@ type Open struct {
 	Pictures []Stored
 }
 
-// OpenOf returns those of these items that are open, by their ids. The posts must be locked.
+// OpenOf returns the open ones of these items, by their ids. The posts must be locked.
 func OpenOf(ctx context.Context, tx pgx.Tx, items []int64) (map[int64]Open, error) {
-	// Each item is looked up by itself, as in the batch that asks.
+	// Each item is looked up by itself, as Apply does.
 	const query = `
 		SELECT i.id, p.id, coalesce(g.id, 0), coalesce(g.file_id, 0), coalesce(g.no, 0), coalesce(g.url, ''), coalesce(g.text, '')
 		FROM unnest(@items::bigint[]) AS n (id)
@@ -76,7 +76,8 @@ func OpenOf(ctx context.Context, tx pgx.Tx, items []int64) (map[int64]Open, erro
 	return open, nil
 }
 
-// Note notes pictures that items have now and did not have, for a load of a source. They wait from now on.
+// Note stores pictures that items have now and did not have before, for a load of a source. They wait
+// to be fetched from now on.
 func Note(ctx context.Context, tx pgx.Tx, source, load int64, items []Item) error {
 	return note(ctx, tx, source, load, items, `UPDATE SET state = 'waiting', next_at = now(), tries = 0, problem = '', made = NULL,
 			load_id = EXCLUDED.load_id, line = EXCLUDED.line, no = EXCLUDED.no, text = EXCLUDED.text`)
@@ -89,7 +90,7 @@ func note(ctx context.Context, tx pgx.Tx, source, load int64, items []Item, agai
 	for _, it := range items {
 		for i, p := range it.Pictures {
 			if p.URL == "" {
-				continue // it is known, and only keeps the place
+				continue // it is stored, and only keeps its place in the order
 			}
 			ids, lines, nos = append(ids, it.ID), append(lines, it.Line), append(nos, int16(i+1))
 			urls, texts, of = append(urls, p.URL), append(texts, p.Text), append(of, hosts.Of(p.URL))
@@ -111,7 +112,7 @@ func note(ctx context.Context, tx pgx.Tx, source, load int64, items []Item, agai
 	return nil
 }
 
-// Move gives stored pictures other places and texts, and forgets those that are gone.
+// Move gives stored pictures new places in the order and new texts, and deletes those that are gone.
 func Move(ctx context.Context, tx pgx.Tx, moved []Stored, gone []int64) error {
 	var ids []int64
 	var nos []int16
@@ -131,7 +132,7 @@ func Move(ctx context.Context, tx pgx.Tx, moved []Stored, gone []int64) error {
 	return nil
 }
 
-// Waiting returns how many pictures that a load brought wait to be fetched.
+// Waiting returns how many pictures of a load wait to be fetched.
 func (s *Store) Waiting(ctx context.Context, load int64) (n int, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT count(*) FROM item_pictures WHERE load_id = @load`, pgx.StrictNamedArgs{"load": load}).Scan(&n)
 	if err != nil {
@@ -140,5 +141,5 @@ func (s *Store) Waiting(ctx context.Context, load int64) (n int, err error) {
 	return n, nil
 }
 
-// lease is how long pictures are left to who claimed them.
+// lease is how long claimed pictures are left to the process that claimed them.
 const lease = 5 * time.Minute

@@ -18,30 +18,30 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// Outcome is what became of a picture that was tried.
+// Outcome is the result of trying a picture.
 type Outcome struct {
 	Photo
-	// Problem is why it cannot be had; empty: it is there. Passes: that may be otherwise later, but not
-	// before After.
+	// Problem is why the picture cannot be had; empty: it is there. Passes says that the problem may
+	// pass, but not before After.
 	Problem formats.Code
 	Passes  bool
 	After   time.Duration
-	// Copy is the file of the same picture; else the rest says what it is.
+	// Copy is the file of the same picture. If it is 0, the other fields describe the picture.
 	Copy  int64
 	Sum   blobs.Sum
 	Bytes int64
 	Made  files.Made
-	// ETag and Modified are for the next time that the address is asked for.
+	// ETag and Modified are sent when the address is asked for again.
 	ETag, Modified string
 }
 
-// mostProblems is as in package sources: how many problems of a load are kept with all they say.
+// mostProblems is how many problems of a load are stored in full, as in package sources.
 const mostProblems = 10_000
 
 // firstNo is the number of the first problem with a picture among those of its item.
 const firstNo = 1000
 
-// row is a picture that waits, and was tried.
+// row is a waiting picture that was tried.
 type row struct {
 	ID, Load, Post, Line int64
 	No                   int16
@@ -51,8 +51,8 @@ type row struct {
 	AddedBy              int64
 }
 
-// Record records what became of pictures of a source. The caller gives the Change to the tiers.
-// Pictures that do not wait any more, as their items have others now, are left out.
+// Record records the outcomes for pictures of a source. It leaves out pictures that do not wait any
+// more, because their items have other pictures now. The caller passes the Change on to the tiers.
 func (s *Store) Record(ctx context.Context, source int64, list []Outcome) (timelines.Change, error) {
 	c, err := s.items.Change(ctx, func(tx pgx.Tx) (timelines.Change, error) {
 		r := &recording{tx: tx, items: s.items, outcomes: map[int64]Outcome{}}
@@ -79,7 +79,7 @@ type recording struct {
 	asked    []int64 // the posts that were to be opened
 }
 
-// state is what becomes of a row.
+// state is the new state of a row.
 type state struct {
 	state string
 	file  *int64
@@ -110,7 +110,7 @@ func (r *recording) run(ctx context.Context, source int64, ids []int64) (timelin
 	if err != nil {
 		return none, err
 	}
-	// Who held the posts may have changed what their items have.
+	// The pictures are read again: a process that held the posts may have changed them.
 	if err := r.read(ctx, args, ` FOR NO KEY UPDATE OF g`); err != nil || len(r.rows) == 0 {
 		return none, err
 	}
@@ -120,7 +120,7 @@ func (r *recording) run(ctx context.Context, source int64, ids []int64) (timelin
 	if err := r.write(ctx); err != nil {
 		return none, err
 	}
-	// A load may wait for them.
+	// A load may wait for these pictures.
 	if slices.ContainsFunc(r.rows, func(g row) bool { return g.Post == 0 }) {
 		if err := r.items.Ready(ctx, r.tx, source); err != nil {
 			return none, err
@@ -129,7 +129,7 @@ func (r *recording) run(ctx context.Context, source int64, ids []int64) (timelin
 	return x.End(ctx)
 }
 
-// read reads the pictures that wait.
+// read reads the waiting pictures.
 func (r *recording) read(ctx context.Context, args pgx.StrictNamedArgs, lock string) error {
 	const query = `
 		SELECT g.id, coalesce(g.load_id, 0), coalesce(i.post_id, 0), g.line, g.no, g.tries, g.text, g.url, i.external_id,
@@ -147,7 +147,7 @@ func (r *recording) read(ctx context.Context, args pgx.StrictNamedArgs, lock str
 	return nil
 }
 
-// attach attaches the pictures that are there, and says what becomes of all.
+// attach attaches the pictures that are there, and sets the new state of all.
 func (r *recording) attach(ctx context.Context, x *timelines.ItemsTx, open []int64) error {
 	r.states = make([]state, len(r.rows))
 	var list []timelines.ItemFile
@@ -187,7 +187,7 @@ func (r *recording) attach(ctx context.Context, x *timelines.ItemsTx, open []int
 		case made[n] != 0:
 			r.states[i] = state{state: "there", file: &made[n]}
 		case list[n].Copy != 0:
-			r.states[i] = state{state: "waiting"} // what was to be copied is gone: it is fetched
+			r.states[i] = state{state: "waiting"} // the picture to be copied is gone, so this one is fetched
 		default:
 			r.states[i] = state{state: "left"}
 		}
@@ -195,7 +195,7 @@ func (r *recording) attach(ctx context.Context, x *timelines.ItemsTx, open []int
 	return nil
 }
 
-// nameOf is a name for the picture of an address.
+// nameOf returns a file name for the picture of an address.
 func nameOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -204,7 +204,7 @@ func nameOf(address string) string {
 	return path.Base(u.Path)
 }
 
-// write writes what became of the pictures, and tells their loads.
+// write writes the new states, and counts them for the loads.
 func (r *recording) write(ctx context.Context) error {
 	var (
 		ids, lines, of, ofThere                                   []int64

@@ -13,8 +13,8 @@ import (
 	"riverrun/timelines/sources/hosts"
 )
 
-// Gap is how long a host is left alone after a request of a picture. Pages ask for their pictures
-// faster.
+// Gap is how long a host is left alone after a request for a picture. Browsers ask for the pictures
+// of a page faster than that.
 const Gap = 200 * time.Millisecond
 
 // Store keeps pictures of items. It is safe for concurrent use.
@@ -23,7 +23,7 @@ type Store struct {
 	items timelines.Items
 }
 
-// New returns the pictures of a primary store. The pool is for all but Record.
+// New returns the pictures of a primary store. Everything but Record uses the pool.
 func New(posts *timelines.Store, pool *pgxpool.Pool) *Store {
 	return &Store{pool: pool, items: posts.Items}
 }
@@ -32,15 +32,17 @@ func New(posts *timelines.Store, pool *pgxpool.Pool) *Store {
 type Photo struct {
 	ID, SourceID int64
 	URL          string
-	// Like is a file of the same address in the source, that came with ETag and Modified; 0: none.
+	// Like is a file in the source that came from the same address with ETag and Modified; 0: there is
+	// none.
 	Like           int64
 	ETag, Modified string
 }
 
-// Due returns hosts that have pictures to be fetched, at most limit of them, by chance: none waits
-// for ever.
+// Due returns hosts that have pictures to be fetched, at most limit of them, chosen at random: none
+// waits for ever.
 func (s *Store) Due(ctx context.Context, limit int) ([]string, error) {
-	// The index is skipped through: it takes a step for each host and source, not for each picture.
+	// The query steps through the index: it takes a step for each host and source, not for each
+	// picture.
 	const query = `
 		WITH RECURSIVE pairs AS (
 			(SELECT host, source_id FROM item_pictures WHERE state = 'waiting' ORDER BY host, source_id LIMIT 1)
@@ -68,8 +70,8 @@ func (s *Store) Due(ctx context.Context, limit int) ([]string, error) {
 	return nil, fmt.Errorf("find pictures that are due: %w", err)
 }
 
-// Claim returns the next pictures of a host, at most limit, those of its sources in turn, and leaves
-// them to the caller for some minutes.
+// Claim returns the next pictures of a host, at most limit, and leaves them to the caller for some
+// minutes. The sources of the host take turns.
 func (s *Store) Claim(ctx context.Context, host string, limit int) ([]Photo, error) {
 	const query = `
 		WITH RECURSIVE has AS (
@@ -108,8 +110,8 @@ func (s *Store) Claim(ctx context.Context, host string, limit int) ([]Photo, err
 	return nil, fmt.Errorf("claim pictures: %w", err)
 }
 
-// Try counts an attempt at a claimed picture, so that one with which processes end is given up some
-// time, and reports whether it still waits.
+// Try counts an attempt at a claimed picture, and reports whether the picture still waits. So a
+// picture that kills the processes that read it is given up after some tries.
 func (s *Store) Try(ctx context.Context, id int64) (waits bool, err error) {
 	const query = `
 		UPDATE item_pictures SET tries = tries + 1, tried_at = now(), next_at = now() + @lease,
@@ -125,7 +127,8 @@ func (s *Store) Try(ctx context.Context, id int64) (waits bool, err error) {
 	return waits, nil
 }
 
-// Return gives claimed pictures back that were not tried, to be fetched after a time, even if ctx has ended.
+// Return gives back claimed pictures that were not tried. They are fetched after a time. It works
+// even if ctx has ended.
 func (s *Store) Return(ctx context.Context, ids []int64, after time.Duration) error {
 	if len(ids) == 0 {
 		return nil
@@ -140,11 +143,12 @@ func (s *Store) Return(ctx context.Context, ids []int64, after time.Duration) er
 	return nil
 }
 
-// counted is what requests of pictures of a host are counted under: apart from those of its feeds.
+// counted returns the name under which requests for pictures of a host are counted, apart from those
+// for its feeds.
 func counted(host string) string { return "pictures " + host }
 
-// Reserve lets the caller ask a host for a picture, until it calls Release, or returns how long that
-// lasts.
+// Reserve lets the caller ask a host for a picture until it calls Release. If the host may not be
+// asked now, Reserve returns how long to wait.
 func (s *Store) Reserve(ctx context.Context, host string) (wait time.Duration, err error) {
 	return hosts.Reserve(ctx, s.pool, counted(host), Gap)
 }
