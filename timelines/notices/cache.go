@@ -383,8 +383,8 @@ func (c *Cache) Pending() map[Of]int64 {
 	return pending
 }
 
-// Forget drops what was read: the ids may be those of other people and posts from now on. What is
-// not written yet stays, because mostly they are the same. If they are not, a mark is of a time
+// Forget drops what was read: the ids may be those of other people and posts from now on. Marks that are
+// not written yet stay, because mostly the ids are the same. If they are not, a mark is of a time
 // before anything that happened to the others, and hides nothing from them.
 func (c *Cache) Forget() {
 	c.mu.Lock()

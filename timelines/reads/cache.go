@@ -208,8 +208,8 @@ func (c *Cache) takeOne(m Mark) {
 	}
 }
 
-// Forget drops what was read: the ids may be those of other people and posts from now on. What is
-// not written yet stays, because mostly they are the same. If they are not, a mark is of a time
+// Forget drops what was read: the ids may be those of other people and posts from now on. Marks that are
+// not written yet stay, because mostly the ids are the same. If they are not, a mark is of a time
 // before anything that the others wrote, and hides nothing from them.
 func (c *Cache) Forget() {
 	c.mu.Lock()
