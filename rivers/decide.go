@@ -360,7 +360,7 @@ func (f *Fold) hiddenUsers(hidden access.HiddenUsers) []int64 {
 }
 
 // destinations returns the post's decisive timelines that this viewer may know of. Each
-// party to a direct post knows all its parties.
+// party to a message knows all its parties.
 func destinations(sets *access.Sets, gates access.Levels, f *Fold) []timelines.Timeline {
 	party := false
 	for _, id := range f.Decisive {

@@ -115,8 +115,8 @@ func (p *pairs) add(post, other int64) {
 }
 
 // concerned says how to find the rivers that a change concerns: by the touched timelines,
-// and by the owners of touched timelines of likes and faves. All rivers of such an owner
-// show whether the owner likes or keeps the post.
+// and by the owners of touched timelines of likes and saved posts. All rivers of such an
+// owner show whether the owner likes the post or has saved it.
 func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byTimeline, byViewer pairs, err error) {
 	found, err := s.touchedTimelines(ctx, touched)
 	if err != nil {

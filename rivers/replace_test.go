@@ -344,7 +344,7 @@ func TestNarrowingNeedsNoQueue(t *testing.T) {
 			t.Errorf("nobody sees %d private posts", got)
 		}
 	}
-	// Unsubscribing from a private account takes the right away.
+	// Somebody who stops following a private account loses the right to read it.
 	left, err := w.store.Subscriptions.Unsubscribe(w.ctx, ann.AccountID, "bob")
 	if err != nil {
 		t.Fatal(err)

@@ -420,8 +420,8 @@ func TestFoldsAndFullFolds(t *testing.T) {
 	w.sound()
 }
 
-// A person who keeps a post has it among their faves, fresh there and nowhere else. Others
-// learn only how many keep it.
+// A person who saves a post has it among their saved posts, fresh there and nowhere else.
+// Others learn only how many have saved it.
 func TestFaves(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")

@@ -77,7 +77,7 @@ func (a *actor) moderate(n *node) {
 	a.act("moderate", n, func(ctx context.Context) (timelines.Change, error) { return do(ctx, a.id, group, whom) })
 }
 
-// setWriters says who may write directs to the actor, or post to a group.
+// setWriters sets who may send messages to the actor, or post to a group.
 func (a *actor) setWriters(n *node) {
 	kind, group := timelines.User, ""
 	if len(a.groups) > 0 && a.rng.IntN(2) == 0 {

@@ -93,7 +93,7 @@ func (a *actor) setReader(n *node) {
 	}
 }
 
-// setSubfeed changes the level of my photos, or makes and deletes another
+// setSubfeed changes the level of my sub-feed of pictures, or makes and deletes another
 // sub-feed.
 func (a *actor) setSubfeed(n *node) {
 	switch a.rng.IntN(3) {

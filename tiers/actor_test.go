@@ -312,7 +312,7 @@ func (a *actor) unlike(n *node) {
 	}
 }
 
-// fave keeps a post or lets it go.
+// fave saves a post, or takes it from the saved ones.
 func (a *actor) fave(n *node) {
 	c := a.board.pick(a.rng, anyCard)
 	if c == nil {

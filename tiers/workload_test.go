@@ -114,8 +114,8 @@ func newWorkload(t *testing.T) *workload {
 			}
 		}
 	}
-	// Nobody ever reads another one's directs, nor anonymously what is private:
-	// closed from the beginning.
+	// Nobody ever reads the messages of other people, and no anonymous visitor reads private
+	// feeds: these are closed from the beginning.
 	rows, err := w.db.Primary.Query(w.ctx, `SELECT id FROM timelines WHERE kind IN ('directs', 'eyes') OR kind = 'subfeed' AND term = 'private'`)
 	closed, err := pgx.CollectRows(must(w.town, rows, err), pgx.RowTo[int64])
 	for _, id := range must(w.town, closed, err) {

@@ -111,7 +111,7 @@ func (s Maintenance) TrimAccessLog(ctx context.Context, olderThan time.Duration)
 // SetAccess sets the level of the actor's own feed, or of a group's if one is named.
 // ErrNotFound if there is no such group, ErrForbidden if the actor does not administer it.
 // Likes and comments open with the feed. The rivers of all people who read more or less
-// from now on are invalidated (invalidatedByLevelTx). Subscribers remain when a feed goes
+// from now on are invalidated (invalidatedByLevelTx). Followers remain when a feed goes
 // private.
 func (s Feeds) SetAccess(ctx context.Context, actor int64, group string, level Level) (Change, error) {
 	return s.setLevel(ctx, actor, func(tx pgx.Tx) (int64, error) { return governedFeedTx(ctx, tx, actor, group) }, level)

@@ -32,7 +32,7 @@ type Account struct {
 	FeedID int64
 	// Access is that timeline's level.
 	Access Level
-	// Writers says who may post to the group, or write directs to the user.
+	// Writers says who may post to the group, or send messages to the user.
 	Writers Writers
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // updateAggregatesTx puts the post into the aggregates of these kinds where it belongs, and
-// takes it out of the others: everything, if some destination is not a direct; best-of,
+// takes it out of the others: everything, if the post is not only a message; best-of,
 // if Options.BestOf people other than its author like it or commented on it; most-faved,
 // if Options.MostFaved people save it. Each kind has a timeline of all posts and one of
 // those in the post's language. It returns the timelines entered and left.

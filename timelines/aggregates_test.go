@@ -101,7 +101,7 @@ func TestBestOf(t *testing.T) {
 	for _, fan := range fans[:3] {
 		w.must(second(w.Posts.Like(t.Context(), fan.ID, direct.Code)))
 	}
-	w.sound() // directs are in none
+	w.sound() // messages are in none
 	w.must(second(w.Posts.Delete(t.Context(), bob.ID, c.Code)))
 	stands("deleted", false)
 	w.sound()

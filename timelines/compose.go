@@ -26,7 +26,7 @@ type NewPost struct {
 	Body   string
 	// To names the destinations: the author's own name for their feed; that name, a slash
 	// and a slug for their sub-feed; ToEyes alone for a post that nobody else reads; a group;
-	// or another person for a direct, which also stands in the author's directs. Without
+	// or another person for a message, which also stands in the author's messages. Without
 	// destinations the post goes to the author's own feed.
 	To  []string
 	Key string // the form's, or empty

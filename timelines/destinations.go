@@ -167,7 +167,7 @@ func (s Posts) Destinations(ctx context.Context, actor int64, code string) ([]st
 	if !ok {
 		return nil, ErrNotFound
 	}
-	// The author's own directs are not named.
+	// The timeline of the author's own messages is not named.
 	const query = `
 		SELECT p.author_id, ARRAY(
 			SELECT CASE t.kind WHEN 'eyes' THEN @eyes WHEN 'subfeed' THEN a.name || '/' || t.term ELSE a.name END

@@ -6,8 +6,8 @@ import (
 	"riverrun/timelines/kinds"
 )
 
-// Fave saves the post for the actor (source: 000, 004, "faves"). It enters the actor's
-// faves, fresh there the first time and never again; no page of other people takes it from
+// Fave saves the post for the actor (source: 000, 004, "faves"). It enters the actor's saved
+// posts, fresh there the first time and never again; no page of other people takes it from
 // there. When enough people save it, it enters most-faved. Saving again changes nothing.
 // ErrNotFound if the actor cannot read the post.
 func (s Posts) Fave(ctx context.Context, actor int64, code string) (Change, error) {

@@ -67,7 +67,7 @@ func (s Groups) Unexclude(ctx context.Context, actor int64, group, name string) 
 // Admit lets a person read a private group. It does not make them a member: they
 // are not counted, nothing comes to their home feed, and they may post only if the
 // group's rule lets readers post (WritersAnyone). They may join without asking, as a
-// reader of a private feed may subscribe to it, and leaving then ends the admission too. A
+// reader of a private feed may follow it, and leaving then ends the admission too. A
 // request to join goes on waiting. Admitting a reader, member or administrator changes
 // nothing.
 func (s Groups) Admit(ctx context.Context, actor int64, group, name string) (Change, error) {

@@ -70,7 +70,7 @@ func (b *batch) lockLevels(ctx context.Context) error {
 }
 
 // destinationsOf returns the base timelines that the source puts the post in. As with posts
-// written here, a direct message is in its author's directs too.
+// written here, a message is in its author's messages too.
 func (b *batch) destinationsOf(p *importPost) []int64 {
 	author := b.accounts[p.Author.ExternalID]
 	var places []int64
@@ -317,8 +317,7 @@ func (b *batch) enterNew(p *importPost) {
 	b.enterEverything(p)
 }
 
-// enterEverything enters the post into the timeline of everything unless it is a direct
-// message.
+// enterEverything enters the post into the timeline of everything unless it is a message.
 func (b *batch) enterEverything(p *importPost) {
 	if p.open {
 		b.enterAggregate(p, kinds.Everything, p.entersAt())

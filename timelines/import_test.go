@@ -190,7 +190,7 @@ func (o *oracle) expectPost(e *rawEntry, accountKinds map[string]string, maxAge 
 	}
 	at := e.Date.UnixMicro()
 	o.public[e.ID] = false
-	open := false // in something else than directs
+	open := false // somewhere else than in messages
 	if len(e.To) == 0 {
 		enter(base(e.From.ID), e.From.ID, at)
 		open = true

@@ -245,7 +245,7 @@ func (s Groups) RemoveMember(ctx context.Context, actor int64, group, name strin
 }
 
 // loseReadershipTx removes an account from a feed's readers, unless it is still a
-// subscriber or an administrator.
+// follower or an administrator.
 func loseReadershipTx(ctx context.Context, tx pgx.Tx, feed, account int64) error {
 	_, err := tx.Exec(ctx, `DELETE FROM readers WHERE timeline_id = @feed AND account_id = @account`,
 		pgx.StrictNamedArgs{"feed": feed, "account": account})

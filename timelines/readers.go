@@ -19,9 +19,9 @@ import (
 //
 // Nobody is in both sets, and the last action counts: excluding somebody ends their right
 // to read at every level, and admitting them ends the exclusion. Otherwise a person who is
-// excluded from a protected feed could read it once only its readers may. A subscriber is
+// excluded from a protected feed could read it once only its readers may. A follower is
 // always a reader, so exclusion from the account's own feed ends the subscription, and an
-// excluded person may neither subscribe nor ask to, whatever the level (ErrExcluded).
+// excluded person may neither follow nor ask to, whatever the level (ErrExcluded).
 // Apart from that, an excluded account reads a public feed like any other.
 //
 // In all methods slug names one of the actor's sub-feeds, or, if it is empty, their own
@@ -30,7 +30,7 @@ import (
 // actor has no such sub-feed. Doing again what is done already changes nothing.
 
 // Admit lets a person read the actor's private feed or sub-feed. It does not make
-// them subscribe.
+// them follow it.
 func (s Feeds) Admit(ctx context.Context, actor int64, slug, name string) (Change, error) {
 	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
 		return nil, nil, setReaderTx(ctx, tx, feed, reader,
@@ -52,7 +52,7 @@ func (s Feeds) Remove(ctx context.Context, actor int64, slug, name string) (Chan
 
 // Exclude closes the actor's feed or sub-feed to a person while its level is
 // protected, and does what Feeds.Remove does, whatever the level: a narrowing. It drops
-// their request to subscribe.
+// their request to follow.
 func (s Feeds) Exclude(ctx context.Context, actor int64, slug, name string) (Change, error) {
 	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
 		var dropped []Invalidation
@@ -95,7 +95,7 @@ func setReaderTx(ctx context.Context, tx pgx.Tx, feed, reader int64, statements 
 }
 
 // dismissTx removes a person from the readers of one of the actor's feeds, and from the
-// subscribers if it is the own feed. It returns the rivers that the end of a subscription
+// followers if it is the own feed. It returns the rivers that the end of a subscription
 // invalidates.
 func dismissTx(ctx context.Context, tx pgx.Tx, actor int64, slug string, feed, reader int64) (replaced []Replace, err error) {
 	if slug == "" {

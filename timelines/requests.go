@@ -116,7 +116,7 @@ func recountTx(ctx context.Context, tx pgx.Tx, actor, account int64) (Change, er
 	return Change{Actor: actor, Clock: clock}, err
 }
 
-// Request is somebody's wish to subscribe to a private account.
+// Request is somebody's wish to follow a private account.
 type Request struct {
 	From      Account
 	To        Account

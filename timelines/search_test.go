@@ -364,7 +364,7 @@ func TestSearchAgrees(t *testing.T) {
 		posts = append(posts, c.PostID)
 		for range rng.IntN(3) {
 			_, err := w.Comments.Create(t.Context(), NewComment{Author: people[rng.IntN(3)].ID, Code: c.Code, Body: text()})
-			if err != nil && !errors.Is(err, ErrNotFound) { // a direct of others
+			if err != nil && !errors.Is(err, ErrNotFound) { // a message between others
 				t.Fatal(err)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A subscriber is always among the readers of the account's feed, whatever its level. So
+// A follower is always among the readers of the account's feed, whatever its level. So
 // a feed that goes private keeps its followers, and one statement finds all readers.
 
 // myHome returns the rivers that a change of the actor's own subscriptions invalidates. A
@@ -23,7 +23,7 @@ func myFeeds(actor int64) []Replace {
 }
 
 // unfollowed returns the rivers that the end of a subscription invalidates for the
-// subscriber; lists are the subscriber's lists that had the account.
+// follower; lists are the follower's lists that had the account.
 func unfollowed(subscriber int64, lists []int64) []Replace {
 	if len(lists) == 0 {
 		return myHome(subscriber)
@@ -65,7 +65,7 @@ func lockTargetTx(ctx context.Context, tx pgx.Tx, name string) (target, error) {
 
 // Subscribe makes the actor follow an account. For a private account that the actor may
 // not read yet it makes a request instead: then requested is true, and nothing else has
-// changed. Subscribing twice changes nothing. ErrNotFound if there is no such account;
+// changed. To follow twice changes nothing. ErrNotFound if there is no such account;
 // ErrForbidden if it is the actor's own or a ban stands between the two; ErrExcluded if the
 // feed or group excludes the actor, whatever its level.
 func (s Subscriptions) Subscribe(ctx context.Context, actor int64, name string) (c Change, requested bool, err error) {
@@ -123,7 +123,7 @@ func requestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) (Chang
 	return recountTx(ctx, tx, subscriber, account)
 }
 
-// admitTx makes subscriber a subscriber and a reader, and removes their request. A reader
+// admitTx makes subscriber a follower and a reader, and removes their request. A reader
 // of a group who was no member is now a member. The transaction ends with joinedTx.
 func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) error {
 	// Three statements in one round trip, in the order of locks. The parts of a single

@@ -263,8 +263,8 @@ func TestSubscribersOutliveGoingPrivate(t *testing.T) {
 	w.fails("after leaving", err, ErrNotFound)
 }
 
-// A feed goes private while somebody subscribes to it, having seen it public:
-// they must ask.
+// A feed goes private while somebody begins to follow it, having seen it public: they must
+// ask.
 func TestSubscribeAgainstGoingPrivate(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.user("ann"), w.user("bob")

@@ -16,7 +16,7 @@ import (
 type Writers string
 
 // A group's timeline has the policies anyone, members and administrators. A person's
-// directs have anyone, people the person follows, those who follow back as well, and nobody.
+// messages have anyone, people the person follows, those who follow back as well, and nobody.
 const (
 	// WritersAnyone is any signed-in account; in a group, any that may read it.
 	WritersAnyone   Writers = "anyone"
@@ -28,7 +28,7 @@ const (
 )
 
 // WritersOf returns the policies that an account of a kind may choose among, the most open
-// first: for posts to a group, for directs to a user.
+// first: for posts to a group, for messages to a user.
 func WritersOf(accountKind string) []Writers {
 	if accountKind == Group {
 		return []Writers{WritersAnyone, WritersMembers, WritersAdmins}
@@ -45,7 +45,7 @@ func firstWriters(level Level) Writers {
 	return WritersMembers
 }
 
-// writable is true for a timeline t, a group's or a person's directs, into which
+// writable is true for a timeline t, a group's or one of a person's messages, into which
 // @author may put posts: the policy allows it, the author may read the group and
 // is not blocked there, no ban stands between the author and the person. It is false
 // for timelines that only their owners write into.
@@ -64,8 +64,8 @@ var writable = `(CASE t.writers
 
 // checkWritableTx returns an InvalidError "to_forbidden" for a destination that the author
 // may not write to. The destinations' rows are locked (lockLevelsTx), so policies and
-// blocks stay as this statement finds them. Subscriptions of an owner of directs may change
-// meanwhile; they count as they are now.
+// blocks stay as this statement finds them. The subscriptions of a message's recipient may
+// change meanwhile; they count as they are now.
 func checkWritableTx(ctx context.Context, tx pgx.Tx, author int64, found []destination) error {
 	var asked []int64
 	for _, d := range found {
@@ -93,7 +93,7 @@ func checkWritableTx(ctx context.Context, tx pgx.Tx, author int64, found []desti
 	return nil
 }
 
-// SetWriters sets who may write directs to the actor, or, if a group is named,
+// SetWriters sets who may send messages to the actor, or, if a group is named,
 // who may post to it: an InvalidError "writers_unknown" if that is none of
 // WritersOf, ErrNotFound if there is no such group, ErrForbidden if the actor
 // does not administer it.

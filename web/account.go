@@ -183,7 +183,7 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 		return err
 	}
 	if slug != "" && !c.BlockedBetween() {
-		// A protected sub-feed: a subscription would not open it.
+		// A protected sub-feed: to follow the account would not open it.
 		c.Who.Access, c.Subfeed = timelines.Protected, slug
 		return s.html(w, r, http.StatusForbidden, view.ClosedPage(c))
 	}

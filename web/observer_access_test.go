@@ -39,8 +39,8 @@ func (a *actor) subscribe(name string) {
 	defer a.gate(name)()
 	f := a.facts
 	var settles []settle
-	// A private account is asked first, unless it lets one read already; who is
-	// subscribed is among the readers.
+	// A private account is asked first, unless it lets one read already; its
+	// followers are among the readers.
 	if !f.is(follows, a.name, name) && (f.level(name) != timelines.Private || f.is(admits, name, a.name)) {
 		settles = append(settles, f.set(setting{follows, a.name, name, true}, setting{brings, a.name, name, true}, setting{admits, name, a.name, true}))
 	} else if !f.is(follows, a.name, name) {

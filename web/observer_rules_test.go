@@ -387,7 +387,7 @@ func (f *facts) judgePlaces(s serving, p *writing, viewer, article string, compl
 		for _, m := range accountForm.FindAllStringSubmatch(part[1], -1) {
 			name := m[1]
 			if !f.groups[name] && !strings.Contains(name, "/") {
-				continue // people are named as writers, likers and parties of directs
+				continue // people are named as writers, likers and parties of messages
 			}
 			if !f.ever(s.from, s.to, func(at instant) bool {
 				return f.opens(at, viewer, name) && f.stands(at, p, func(places []string) bool { return slices.Contains(places, name) })

@@ -17,7 +17,7 @@ import (
 // A rulePlace is one destination of a post: a base timeline.
 type rulePlace struct {
 	kind  string // kinds.Feed, ...
-	owner string // the author, or the group; of directs nobody in particular
+	owner string // the author, or the group; nobody in particular for messages
 	slug  string // of a sub-feed
 	level timelines.Level
 }
@@ -66,14 +66,14 @@ const (
 	stranger   relation = "stranger"   // signed in, and no more
 	subscriber relation = "subscriber" // follows the authors; the private one has let them in
 	excluded   relation = "excluded"   // was let in by the authors, who leave them out; follows who talks with them
-	outcast    relation = "outcast"    // follows the authors as a subscriber does; the groups leave them out
+	outcast    relation = "outcast"    // follows the authors; the groups leave them out
 	admitted   relation = "admitted"   // is let into all that is private of the authors' and groups', and follows nobody
 	member     relation = "member"     // of all groups
 	admin      relation = "admin"      // of all groups
 	blocked    relation = "blocked"    // a member whom the groups keep from writing
-	recipient  relation = "recipient"  // of all directs
+	recipient  relation = "recipient"  // of all messages
 	fan        relation = "fan"        // follows only the talker, who likes and comments on everything
-	insider    relation = "insider"    // follows and reads everything but directs
+	insider    relation = "insider"    // follows and reads everything but messages
 	author     relation = "author"     // one of the three; a member of all groups
 )
 
@@ -203,7 +203,7 @@ func (v *ruleViewer) mayRead(r *ruleRow) bool {
 }
 
 // knows are those destinations of the post that the viewer may know of: those the
-// viewer reads, and of a direct in which they take part all who do.
+// viewer reads, and all parties of a message that the viewer is a party of.
 func (v *ruleViewer) knows(r *ruleRow) []rulePlace {
 	return slices.DeleteFunc(slices.Clone(r.places), func(p rulePlace) bool { return !v.reads(p) })
 }

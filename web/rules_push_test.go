@@ -225,7 +225,7 @@ func (k *ruleSocket) apply(f webtest.Frame) error {
 // mayName: the marker is the title of somebody whom this viewer sees in the post.
 func (k *ruleSocket) mayName(mark string, r *ruleRow) bool {
 	return slices.ContainsFunc(k.s.names, func(name string) bool {
-		// The other end of a direct is known by whom it was sent to.
+		// The parties of a message know each other.
 		direct := slices.ContainsFunc(k.v.knows(r), func(p rulePlace) bool { return p.kind == kinds.Directs })
 		return k.s.titleMark(name) == mark && (k.v.sees(name, r) || direct)
 	})

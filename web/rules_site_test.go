@@ -420,7 +420,7 @@ func (s *ruleSite) publish(r *ruleRow) {
 	}
 	for i, v := range s.viewers {
 		if !v.signedIn() || v.rel == author || v.rel == recipient {
-			continue // a recipient's name is a secret of the directs'
+			continue // the recipients of a message are a secret
 		}
 		if (i+r.n)%7 == 0 {
 			like(v.name)

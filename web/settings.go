@@ -141,7 +141,7 @@ func (s settings) setAccess(w http.ResponseWriter, r *request) error {
 	return s.ruled(w, r, group, err)
 }
 
-// setWriters sets who may write directs to the viewer, or post to a group.
+// setWriters sets who may send messages to the viewer, or post to a group.
 func (s settings) setWriters(w http.ResponseWriter, r *request) error {
 	group, who := r.PostFormValue("group"), timelines.Writers(r.PostFormValue("writers"))
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {

@@ -13,9 +13,9 @@ import (
 	"riverrun/web/view"
 )
 
-// suggestions are the people and groups with most followers, counted now and then: to count them
-// reads all subscriptions; and for each viewer those whom most of the people follow whom the
-// viewer follows. Each page decides which of them it suggests to its viewer.
+// suggestions are the people and groups with most followers, counted now and then, since counting
+// them reads all subscriptions. For each viewer they are also those whom most of the viewer's friends
+// follow. Each page decides which of them it suggests to its viewer.
 type suggestions struct {
 	latest   atomic.Pointer[followerCount]
 	counting sync.Mutex // held by the request that counts; the others use the latest count

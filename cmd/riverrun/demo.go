@@ -144,7 +144,7 @@ func (d *demo) connect(ctx context.Context) error {
 	return nil
 }
 
-// follow subscribes one to another, who accepts if asked.
+// follow makes one person follow another, who accepts if asked.
 func (d *demo) follow(ctx context.Context, who, whom string) error {
 	requested := false
 	to := d.accounts[whom]

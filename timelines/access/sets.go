@@ -17,8 +17,8 @@ import (
 type Sets struct {
 	// AccountID is the viewer; 0 anonymous.
 	AccountID int64
-	// Follows are the accounts subscribed to, OutOfHome those of them kept out of the
-	// home feed.
+	// Follows are the accounts that the viewer follows, OutOfHome those of them that are kept
+	// out of the home feed.
 	Follows, OutOfHome IDs
 	// Lists are the viewer's own, by title.
 	Lists []timelines.List

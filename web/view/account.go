@@ -21,7 +21,7 @@ type Account struct {
 	Access   timelines.Level   // of the page
 	Subfeeds []OpenSubfeed     // those the viewer may open
 	Subfeed  timelines.Subfeed // whose page this is; zero on other pages
-	// Requested: the viewer asked to subscribe and waits for an answer.
+	// Requested: the viewer asked to follow the account and waits for an answer.
 	Requested bool
 	// Profile is empty if the viewer may not read the account itself.
 	Profile Profile
@@ -96,7 +96,7 @@ func (v Account) unheard() string {
 }
 
 // mayWriteTo reports whether the viewer may write to this person directly, as far as the page
-// knows. The person's own subscriptions are checked when the form is sent.
+// knows. Whether the person follows the viewer is checked when the form is sent.
 func (v Account) mayWriteTo() bool {
 	if !v.signedIn() || !v.isFeed() || !v.Top() || v.IsGroup() || v.isMe(v.Who.ID) {
 		return false

@@ -122,7 +122,7 @@ func (p *Base) hides(id int64) bool { return p.Sets.Hides.Accounts.Has(id) }
 
 func (p *Base) Administers(id int64) bool { return p.Sets.Administers.Has(id) }
 
-// shuts reports whether the viewer can neither subscribe to the account nor ask to.
+// shuts reports whether the viewer can neither follow the account nor ask to.
 func (p *Base) shuts(a timelines.Account) bool { return p.Sets.Excluded.Has(a.FeedID) }
 
 // leftOut reports whether an account that the viewer may not read excludes the viewer, so

@@ -11,7 +11,7 @@ import "riverrun/timelines/language"
 
 // composerForm stands outside of what is patched: half-typed text stays. With
 // nothing chosen a post goes to the writer's own page, so a name typed among
-// people makes a direct message and nothing else. Only a form whose post comes
+// people makes a message and nothing else. Only a form whose post comes
 // into the page around it is sent by river.js.
 func composerForm(p *Base, c Composer) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

@@ -217,7 +217,7 @@ func (e *Entry) destinations() []destination {
 	return to
 }
 
-// direct reports whether the post stands in people's directs only.
+// direct reports whether the post is a message: it stands only in people's messages.
 func (e *Entry) direct() bool {
 	for _, t := range e.Item.To {
 		if t.Kind != kinds.Directs {

@@ -412,8 +412,8 @@ func feedExcluded(v Feeds, f timelines.OwnFeed) templ.Component {
 	})
 }
 
-// feedKept are those whom the own feed leaves out while it is open to all, or to
-// readers only: they cannot subscribe.
+// feedKept lists the people whom the own feed leaves out while it is open to all, or to
+// readers only: they cannot follow it.
 func feedKept(v Feeds, f timelines.OwnFeed) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

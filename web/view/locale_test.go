@@ -375,7 +375,7 @@ func TestLocaleFor(t *testing.T) {
 	}
 }
 
-// The empty page of direct messages names the field that stands above it.
+// The empty page of messages names the field that stands above it.
 func TestDirectsNameTheirField(t *testing.T) {
 	for _, l := range Locales {
 		if text, field := l.T("empty.messages"), l.T("compose.to.people"); !strings.Contains(text, field) {

@@ -1278,7 +1278,7 @@ func accessForm(p *Base, a timelines.Account, level timelines.Level, is FormErro
 	})
 }
 
-// writersForm sets who may write directs to the viewer, or who may post to a group
+// writersForm sets who may send messages to the viewer, or who may post to a group
 // if the account has a name.
 func writersForm(p *Base, a timelines.Account, is FormError) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
