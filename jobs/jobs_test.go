@@ -40,7 +40,7 @@ func TestStopWaits(t *testing.T) {
 	if n := count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'distribute' AND state = 'completed'`); n != 1 {
 		t.Errorf("completed jobs after Stop: got %d, want 1", n)
 	}
-	// Tier 2's note was left, for whoever runs next.
+	// Tier 2's note was left, for the node that runs next.
 	if n := count(t, pool, countNotes) + count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'follow' AND state = 'completed'`); n == 0 {
 		t.Error("the change was not handed to tier 2")
 	}

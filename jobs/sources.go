@@ -29,8 +29,8 @@ const (
 	// each. No more wait for a fetch: they would be due again before their turn.
 	dueEvery  = 5 * time.Second
 	dueAtOnce = 100
-	// A load yields while what people did is so old and not yet on pages, and at most so long for
-	// each batch: it must end some time.
+	// A load yields while a change that people made has waited for yieldBehind and is not on pages
+	// yet. It yields for yieldMost at most before each batch, since it must end some time.
 	yieldBehind = 500 * time.Millisecond
 	yieldLook   = 100 * time.Millisecond
 	yieldMost   = 10 * time.Second
@@ -50,8 +50,8 @@ func openSources(cfg Config) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// loadWorker works the loads of a source that wait. If somebody else does, it stops: that one takes
-// up also what came meanwhile.
+// loadWorker works the waiting loads of a source. If somebody else does, it stops: that process also
+// works the loads that come meanwhile.
 type loadWorker struct {
 	riverqueue.WorkerDefaults[loadArgs]
 	jobs *Jobs

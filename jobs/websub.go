@@ -19,8 +19,8 @@ import (
 // hubTimeout bounds the asking of one hub.
 const hubTimeout = time.Minute
 
-// hubWorker asks the hub that a feed names to tell of what is new (WebSub). The hub confirms by calling
-// the site. One that does not is asked again later: AskHub has set when.
+// hubWorker asks the hub that a feed names to send hints (WebSub). The hub confirms by calling the
+// site. If it does not, it is asked again later: AskHub has set when.
 type hubWorker struct {
 	riverqueue.WorkerDefaults[hubArgs]
 	jobs *Jobs

@@ -65,7 +65,7 @@ func TestASearchBelowManyUnreadablePosts(t *testing.T) {
 	}
 }
 
-// A search that was left alone so long that it is retired, not updated, is no difference.
+// A search that was left alone until it counts as retired is no difference.
 func TestCheckOfASearchLeftAlone(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")

@@ -107,7 +107,7 @@ func (s *Store) raise(ctx context.Context, was source, now timelines.History) (r
 	return tag.RowsAffected() == 1, nil
 }
 
-// emptyLock is held by whoever empties the store or gives it an epoch.
+// emptyLock is held while a process empties the store or gives it an epoch.
 const emptyLock = 0x72697665726d7074
 
 // emptyPatience is how long one attempt to empty the store waits for a lock. It is shorter
@@ -244,7 +244,7 @@ type epochKey struct{}
 // once the node finds one.
 func (s *Store) AtEpoch(ctx context.Context) context.Context { return WithEpoch(ctx, s.access.Epoch()) }
 
-// WithEpoch is AtEpoch of what was resolved in that epoch.
+// WithEpoch is AtEpoch for a request that was resolved in that epoch.
 func WithEpoch(ctx context.Context, epoch int64) context.Context {
 	return context.WithValue(ctx, epochKey{}, epoch)
 }

@@ -103,10 +103,10 @@ func (s *Store) readWatched(ctx context.Context, r *watchedRivers, query string,
 	return err
 }
 
-// decideWatched decides what was read. For each watch it decides whether its viewer may see
-// the river now; the result stands in the order of the watches. It decides the entries of a
-// river once for all its watches, and calls each for every one of them, as decideMany does.
-// It reports whether the decision is consistent.
+// decideWatched decides the entries that were read. For each watch it decides whether its
+// viewer may see the river now; the result stands in the order of the watches. It decides
+// the entries of a river once for all its watches, and calls each for every one of them, as
+// decideMany does. It reports whether the decision is consistent.
 func (s *Store) decideWatched(ctx context.Context, r *watchedRivers, each func(k int, it Item, shown bool)) (
 	seen []Seen, consistent bool, err error,
 ) {

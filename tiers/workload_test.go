@@ -16,8 +16,8 @@ import (
 	"riverrun/timelines"
 )
 
-// How much a workload does. It is bounded by what is done and not by time, so
-// that a slow machine tests as much as a fast one.
+// How much a workload does. The bound is a number of acts and not a time, so that a
+// slow machine tests as much as a fast one.
 const (
 	workloadRounds = 2
 	actorSteps     = 22 // of each actor in each round

@@ -139,8 +139,8 @@ func TestBumpsFollowVersions(t *testing.T) {
 	w.sound()
 }
 
-// crowd puts the post into the likes timelines of n people, some of whom took
-// it back, as likes long ago would have.
+// crowd puts the post into the likes timelines of n people, as likes long ago
+// would have. Some of these people took their likes back.
 func (w *town) crowd(post int64, n int) {
 	w.Helper()
 	made := w.people("fan", n)

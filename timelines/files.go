@@ -194,7 +194,7 @@ func (s Files) Discard(ctx context.Context, owner int64, code string) error {
 	return files.Discard(ctx, s.pool, owner, code)
 }
 
-// ExpireFiles removes files that were never attached, after so long.
+// ExpireFiles removes files that were not attached to anything within this time.
 func (s Maintenance) ExpireFiles(ctx context.Context, olderThan time.Duration) (int64, error) {
 	return files.Expire(ctx, s.pool, olderThan)
 }

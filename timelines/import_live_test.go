@@ -38,7 +38,7 @@ func thumb(author string, after time.Duration) ImportedLike {
 	return ImportedLike{CreatedAt: noon.Add(after), Account: person(author)}
 }
 
-// imported returns what became of the key.
+// imported returns the id that the key was imported as.
 func (w *town) imported(kind, key string) int64 {
 	w.Helper()
 	return value[int64](w, `SELECT their_id FROM origins WHERE source = 'friendfeed' AND kind = $1 AND external_id = $2`, kind, key)
@@ -319,8 +319,8 @@ func TestImportBatchWhole(t *testing.T) {
 	w.must(im.Close(w.Context()))
 }
 
-// TestImportMeetsAComment: an import of a post waits for whoever changes it, and
-// what it computes is computed from what they left.
+// TestImportMeetsAComment checks that an import of a post waits for a process that
+// changes it, and computes everything from the result.
 func TestImportMeetsAComment(t *testing.T) {
 	w := newTown(t)
 	p := tale("1")

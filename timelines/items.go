@@ -287,8 +287,8 @@ func (x *ItemsTx) open(ctx context.Context, ids []int64) ([]int64, map[int64]str
 	return slices.DeleteFunc(locked, func(id int64) bool { return barred[id] != "" }), barred, nil
 }
 
-// raise gives locked posts that change another version each, unless they are new or have got one here,
-// and touches them: whoever holds a post of a former version must be told.
+// raise gives locked posts that change another version each, unless they are new or have got one
+// here, and touches them: rivers that hold a post of a former version must follow.
 func (x *ItemsTx) raise(ctx context.Context, posts []int64) error {
 	var behind []int64
 	for _, id := range posts {

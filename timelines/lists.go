@@ -236,8 +236,8 @@ func listOf(lists []List, slug string) (List, bool) {
 	return lists[i], true
 }
 
-// lockFollowedTx returns the accounts of these names, all of whom the actor
-// follows until the end of the transaction.
+// lockFollowedTx returns the accounts of these names. The actor follows all of them
+// until the end of the transaction.
 func lockFollowedTx(ctx context.Context, tx pgx.Tx, actor int64, names []string) ([]int64, error) {
 	const query = `
 		SELECT a.name, s.account_id

@@ -187,8 +187,8 @@ func TestModerationErrors(t *testing.T) {
 	w.sound()
 }
 
-// Two administrators do to each other what ends with one of them: whoever comes
-// second finds that they may not any more.
+// Two administrators do to each other what ends with one of them: the second
+// finds that they may not any more.
 func TestAdministratorsAgainstEachOther(t *testing.T) {
 	for name, second := range map[string]func(*town) func(context.Context, int64, string, string) (Change, error){
 		"demote":  func(w *town) func(context.Context, int64, string, string) (Change, error) { return w.Groups.Demote },

@@ -39,7 +39,8 @@ func TestSearchInSubfeeds(t *testing.T) {
 	w.finds(bob.ID, "in:cat/private")
 }
 
-// "me" is whoever asks, in all ways to say it, and nobody to those who are not signed in.
+// "me" is the person who asks, in all ways to say it, and nobody to those who are not
+// signed in.
 func TestSearchForMyself(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.user("ann"), w.user("bob")

@@ -77,7 +77,7 @@ func TestSubfeeds(t *testing.T) {
 	_, err = w.Feeds.Create(t.Context(), club.ID, "photos", "Photos", Public)
 	w.fails("a group's", err, ErrNotFound)
 
-	// Another title, for whoever remembers the old one.
+	// It gets another title, for somebody who remembers the old one.
 	clock = w.clock()
 	c, err = w.Feeds.Rename(t.Context(), bob.ID, "photos", "Pictures")
 	w.must(err)

@@ -189,7 +189,7 @@ func TestLetterKeys(t *testing.T) {
 			b.Do(chromedp.KeyEvent(key))
 		}
 	}
-	// The driver sends the character of a key whatever became of the key.
+	// The driver sends the character of a key whatever happened to the key.
 	empty := func() {
 		t.Helper()
 		webtest.Eval[bool](b, `(document.activeElement.value = '', true)`)

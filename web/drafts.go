@@ -119,7 +119,7 @@ func (s unsent) save(w http.ResponseWriter, r *request) error {
 	return redirect(w, r, draftsPath)
 }
 
-// savedJSON says what became of a form that river.js keeps.
+// savedJSON says what happened to a form that river.js keeps.
 type savedJSON struct {
 	T     string `json:"t"`
 	Saved string `json:"saved"`          // names the draft there is now

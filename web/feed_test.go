@@ -12,8 +12,8 @@ import (
 	"riverrun/web/webtest"
 )
 
-// Feed files show what nobody in particular may see, whoever asks, and say who
-// wrote it and when.
+// Feed files show posts that anybody may see, to anybody who asks, and say who
+// wrote them and when.
 func TestFeeds(t *testing.T) {
 	s := webtest.New(t, nil)
 	ann, bob := s.Person("anna"), s.Person("bob")
@@ -104,7 +104,7 @@ func TestFeedsObeyAccess(t *testing.T) {
 	a.Post("/chess-club/follow").LeadsTo("/chess-club")
 	nobody.Get("/feeds/chess-club.atom").Wants(200).Has("In the club")
 	bob.Visitor().Post("/settings/access", "group", "chess-club", "level", "private").LeadsTo("/chess-club/manage?saved")
-	for _, v := range []*webtest.Visitor{nobody, a} { // whoever asks, it is nobody's page
+	for _, v := range []*webtest.Visitor{nobody, a} { // it is the same page for everybody who asks
 		v.Get("/feeds/chess-club.atom").Wants(403).Lacks("In the club")
 		v.Get("/feeds/everything.json").Wants(200).Lacks("In the club")
 		v.Get("/feeds/p/" + post.Code + ".atom").Wants(404)

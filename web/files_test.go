@@ -272,8 +272,8 @@ func TestPicturesOfAccountsOnPages(t *testing.T) {
 	s.Visitor().Get(first).Wants(404)
 }
 
-// TestPictureOfACardIsItsReaders: whoever may not read the post any more gets none of the picture of
-// its card, whatever copy they have.
+// TestPictureOfACardIsItsReaders checks that people who may not read the post any more get
+// nothing of the picture of its card, whatever copy they have.
 func TestPictureOfACardIsItsReaders(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)

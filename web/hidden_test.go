@@ -40,7 +40,7 @@ func TestBansOnPages(t *testing.T) {
 	a.Post(remark + "/like").Wants(404)
 	c.Get(remark + "/edit").Wants(200)
 	c.Post("/bob/ban").LeadsTo("/bob")
-	c.Get(remark + "/edit").Wants(404) // whoever may delete it may not read it there
+	c.Get(remark + "/edit").Wants(404) // the person who may delete it may not read it there
 	c.Post("/bob/unban").LeadsTo("/bob")
 	b.Post("/p/" + anns.Code + "/like").Wants(404)
 	b.Post("/posts", "body", "psst", "to", "anna").Wants(422).Has("You can’t write to")

@@ -181,7 +181,7 @@ func TestReadersOfFeedsInParts(t *testing.T) {
 	}
 }
 
-// Hidden posts, what was hidden last first.
+// Hidden posts are listed with the last hidden first.
 func TestHiddenPostsInParts(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")

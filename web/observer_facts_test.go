@@ -25,7 +25,7 @@ type change[T any] struct {
 }
 
 // history is all the values something had. Its changes are made one after the
-// other: whoever makes one waits for the answer to the one before.
+// other: a person who makes one waits for the answer to the one before.
 type history[T comparable] struct {
 	first   T
 	changes []*change[T]
@@ -59,7 +59,7 @@ func (h *history[T]) was(at instant, value T) bool {
 	return h.first == value || slices.ContainsFunc(h.changes, func(c *change[T]) bool { return c.from <= at && c.value == value })
 }
 
-// last is the value as it stands for whoever may change it and waits for no
+// last is the present value, for the person who may change it and waits for no
 // answer.
 func (h *history[T]) last() T {
 	if h == nil {
@@ -117,7 +117,7 @@ type writing struct {
 	item bool
 	// code is the post's; guarded by facts.mu, empty until the answer came.
 	code string
-	// mu is held by whoever changes the writing, until the answer is there.
+	// mu is held while somebody changes the writing, until the answer is there.
 	mu sync.Mutex
 }
 
@@ -226,7 +226,7 @@ func (f *facts) set(all ...setting) settle {
 	}
 }
 
-// is tells whoever alone may change the tie how it stands.
+// is returns the state of a tie, to the one person who may change it.
 func (f *facts) is(kind, a, b string) bool {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

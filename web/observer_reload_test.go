@@ -42,7 +42,7 @@ func (fl *follower) equalsReload() {
 	}, func() string { return differ }, fl.story)
 }
 
-// story tells what became of the entry that differs.
+// story tells the history of the entry that differs.
 func (fl *follower) story() string {
 	fl.mu.Lock()
 	defer fl.mu.Unlock()

@@ -134,7 +134,7 @@ func (a *actor) flowGone(s *flowing, i int) {
 	a.facts.note(fmt.Sprintf("items gone whose posts went: %t", l.Removed == 1))
 }
 
-// pushList pushes the whole list, and returns when its load is done, with the load and what became of
+// pushList pushes the whole list, and returns when its load is done, with the load and the result of
 // one item.
 func (a *actor) pushList(s *flowing, about string) (load sources.Load, result string) {
 	ctx, node := a.t.Context(), a.on[a.rng.IntN(len(a.on))]

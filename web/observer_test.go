@@ -25,8 +25,8 @@ import (
 	"riverrun/web/webtest"
 )
 
-// How much is observed. It is bounded by what is done and not by time, so that a
-// slow machine tests as much as a fast one; RIVERRUN_SOAK multiplies it.
+// How much is observed. The bound is a number of acts and not a time, so that a slow
+// machine tests as much as a fast one; RIVERRUN_SOAK multiplies it.
 const (
 	observedSeeds = 8  // acts of each actor before anybody looks
 	observedActs  = 24 // of each actor while everybody looks
@@ -107,7 +107,7 @@ type observed struct {
 	people             []*resident
 	quiet              *resident // whom nothing may reach
 	groups             []string
-	// gates are held by whoever changes who may read an account's places.
+	// gates are held while somebody changes who may read an account's places.
 	gates map[string]*sync.Mutex
 	serve map[*webtest.Site]*timedRivers
 

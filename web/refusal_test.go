@@ -114,8 +114,8 @@ func TestBlockedTextIsKept(t *testing.T) {
 	bob.Get("/p/"+inside).Has("Long thought over", `/comments" data-live`)
 }
 
-// TestTextOfARefusedForm: a page that says no gives back what was typed, whatever it
-// was about.
+// TestTextOfARefusedForm checks that a page that refuses a form gives back the words
+// that were typed, whatever it was about.
 func TestTextOfARefusedForm(t *testing.T) {
 	s := webtest.New(t, nil)
 	annas := s.Person("anna")
@@ -146,9 +146,9 @@ func TestTextOfARefusedForm(t *testing.T) {
 	bob.Post("/p/"+gone+"/comments", "body", text).Wants(403).Lacks("thought")
 }
 
-// TestTextOutlivesTheSession sends forms after the session ended: the sign-in page
-// has all of each, and after it the form is there again, to be sent by whoever
-// signed in.
+// TestTextOutlivesTheSession sends forms after the session ended: the sign-in page has
+// all of each, and after it the form is there again, for the person who signed in to
+// send.
 func TestTextOutlivesTheSession(t *testing.T) {
 	s := webtest.New(t, nil)
 	bobs := s.Person("bob")

@@ -231,7 +231,7 @@ func countsIn(text, pattern string) (all []int) {
 	return all
 }
 
-// comments: all, or the first and the last two; those of whom the viewer does not
+// comments: all, or the first and the last two. Those whose authors the viewer does not
 // see are counted and leave a nameless placeholder.
 func (c *ruleCheck) comments(a *webtest.Answer, r *ruleRow, text string, full bool) {
 	c.t.Helper()

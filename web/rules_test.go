@@ -130,7 +130,7 @@ func (c *ruleCheck) get(address string, status int) *webtest.Answer {
 	return a
 }
 
-// private: nobody's cache keeps for others what was made for one.
+// private checks that no cache keeps a page for others that was made for one person.
 func (c *ruleCheck) private(a *webtest.Answer) {
 	c.t.Helper()
 	if a.Status == http.StatusSeeOther {

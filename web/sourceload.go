@@ -164,8 +164,8 @@ func newCSV(string) (troubleTable, error) {
 	return t, nil
 }
 
-// row writes a row. A cell that a spreadsheet would take for a formula begins with an apostrophe: what
-// stands in a feed is not to be computed by whoever opens the file.
+// row writes a row. A cell that a spreadsheet would take for a formula begins with an apostrophe: the
+// program that opens the file must not compute the words of a feed.
 func (t *csvTable) row(cells []string) error {
 	safe := make([]string, len(cells))
 	for i, c := range cells {

@@ -31,8 +31,8 @@ func TestWordsAndTagsOnPages(t *testing.T) {
 	b.Get("/nobody-here/tags").Wants(404)
 }
 
-// F17: whoever writes a post is offered the tags of the words in it, by the dictionaries of the places
-// that it goes to.
+// F17: a person who writes a post is offered the tags of the words in it, by the dictionaries of the
+// places that it goes to.
 func TestOfferedTags(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)

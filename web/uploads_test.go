@@ -14,8 +14,8 @@ import (
 	"riverrun/web/webtest"
 )
 
-// TestAFormWithFilesOutlivesAFault: whatever becomes of the files, what was typed is shown again or
-// kept, and so are the files that came before.
+// TestAFormWithFilesOutlivesAFault checks that whatever happens to the files, the words that were
+// typed are shown again or kept, and so are the files that came before.
 func TestAFormWithFilesOutlivesAFault(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)

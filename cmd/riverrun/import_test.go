@@ -130,7 +130,8 @@ func TestImportCommand(t *testing.T) {
 	}
 }
 
-// TestImportBroken: what is wrong is named, what is right is kept.
+// TestImportBroken checks that an import names wrong things, and keeps right
+// ones.
 func TestImportBroken(t *testing.T) {
 	vars, db := onDatabase(t)
 	dir := t.TempDir()
@@ -172,7 +173,8 @@ func TestImportBroken(t *testing.T) {
 	}
 }
 
-// TestImportInterrupted: what was read is kept, and the same command goes on.
+// TestImportInterrupted checks that an import keeps what it has read, and that
+// the same command goes on.
 func TestImportInterrupted(t *testing.T) {
 	vars, db := onDatabase(t)
 	const posts = 12_000
@@ -285,7 +287,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("check: got %q, %v", out, err)
 	}
 
-	// Into another group it is played anew; what was private stays out.
+	// Into another group it is played anew; private posts stay out.
 	harbour := filepath.Join(archiveDirs()[0], "harbour.json")
 	out, _, err = both(t, vars, "replay", "-speed", "max", "-owner", "nobody", "-into", "other", harbour)
 	if err == nil || !strings.Contains(err.Error(), "there is no user nobody") {
@@ -338,7 +340,7 @@ func TestReplayInterrupted(t *testing.T) {
 	if err != nil || got == nil || got[1] != "2" || got[4] != "1" || count() != 19 {
 		t.Errorf("the second run: got %q, %v, %d things in all; want 2 posts played, 1 there, 19 in all", said, err, count())
 	}
-	// Keys are forgotten after some days; what was written down is not.
+	// Keys are forgotten after some days; the record of the import is not.
 	if _, err := db.Primary.Exec(t.Context(), `DELETE FROM keys`); err != nil {
 		t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func spawn(t testing.TB, vars []string) *child {
 	return c
 }
 
-// kill is kill -9. Killing what was killed is harmless.
+// kill is kill -9. It does no harm to kill a child twice.
 func (c *child) kill(t testing.TB) {
 	t.Helper()
 	if c.cmd.ProcessState != nil {

@@ -262,7 +262,7 @@ func TestOperatorsDatabase(t *testing.T) {
 	}
 }
 
-// TestListenTaken: whoever may not listen starts nothing.
+// TestListenTaken checks that a riverrun that may not listen starts nothing.
 func TestListenTaken(t *testing.T) {
 	db := testdb.New(t)
 	vars := map[string]string{"DATABASE_URL": db.PrimaryURL, "RIVERS_DATABASE_URL": db.SecondaryURL, "RIVERRUN_LISTEN": "127.0.0.1:0"}

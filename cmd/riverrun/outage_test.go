@@ -249,8 +249,8 @@ func TestLocalPostgreSQLFails(t *testing.T) {
 		}
 	}
 
-	// A disk without room, as the file of the posts finds it: whoever opens it anew writes to
-	// the device that is always full.
+	// The disk has no room, as the file of the posts finds out: a process that opens it
+	// anew writes to the device that is always full.
 	conn := admin("riverrun")
 	var file string
 	if err := conn.QueryRow(t.Context(), `SELECT pg_relation_filepath('posts')`).Scan(&file); err != nil {

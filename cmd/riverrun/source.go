@@ -315,8 +315,8 @@ func (h *hosting) addFile(ctx context.Context, add sources.New, name string, dry
 		found, err := formats.Canonical(io.Discard, file, formats.Options{})
 		return h.wouldBring(name, found, "", err)
 	}
-	// The format says what absence means, unless the operator does. One that cannot be told yet, as the
-	// file is compressed, leaves what is there.
+	// The format says what absence means, unless the operator does. A compressed file does not show
+	// its format yet, so absent items stay.
 	if format, err := formats.Detect(begin[:n], ""); err == nil {
 		add.Format = format
 	}
@@ -594,7 +594,8 @@ func (h *hosting) load(ctx context.Context, actor int64, s sources.Source, file 
 	return h.work(ctx, s.ID, l.No)
 }
 
-// work works the loads of a source, or waits for whoever does, until one has ended, and tells of it.
+// work works the loads of a source, or waits for the process that does, until one has ended, and
+// prints its result.
 func (h *hosting) work(ctx context.Context, source, no int64) error {
 	for {
 		err := h.runner.Run(ctx, source)
@@ -617,7 +618,7 @@ func (h *hosting) work(ctx context.Context, source, no int64) error {
 	}
 }
 
-// tell says what became of a load.
+// tell prints the result of a load.
 func (h *hosting) tell(l *sources.Load) error {
 	switch l.State {
 	case sources.Failed:
@@ -638,7 +639,7 @@ func (h *hosting) tell(l *sources.Load) error {
 	return nil
 }
 
-// wrong counts what is wrong, if anything is.
+// wrong prints the number of problems, if there are any.
 func wrong(problems, warnings int64) string {
 	if problems+warnings == 0 {
 		return ""

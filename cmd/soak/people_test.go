@@ -199,7 +199,7 @@ func (w *writer) post() {
 	}
 }
 
-// send sends a form that gives a fact a value, and notes what became of it.
+// send sends a form that gives a fact a value, and notes the result.
 func (w *writer) send(fact, value, path string, form url.Values) (int, string) {
 	status, text := w.form(w.node(), path, form)
 	w.ledger.mu.Lock()

@@ -153,7 +153,7 @@ type fault struct {
 	do   func(s *site, rng *rand.Rand)
 }
 
-// faults are what happens to a site. Each is mended when it returns: what was killed runs
+// faults are what happens to a site. Each is mended when it returns: killed processes run
 // again.
 var faults = []fault{
 	{"a node killed", func(s *site, rng *rand.Rand) {

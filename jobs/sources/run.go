@@ -192,7 +192,8 @@ func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load)
 	return nil
 }
 
-// mostUnpacked is the size, in bytes, of the largest file after decompression.
+// mostUnpacked is the size, in bytes, up to which a compressed file may grow when it is unpacked, even
+// if the limit of files is lower.
 const mostUnpacked = 2 << 30
 
 // firstPass writes the canonical file, and returns its hash. In a feed without ids, items are known

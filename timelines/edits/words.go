@@ -8,7 +8,7 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// Op says what became of a Span.
+// Op says what happened to a Span.
 type Op int
 
 // These say what an edit does with a part of a text.

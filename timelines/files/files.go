@@ -299,7 +299,7 @@ func Discard(ctx context.Context, db DB, owner int64, code string) error {
 	return nil
 }
 
-// Expire removes files that were not attached for so long, and that no draft names.
+// Expire removes files that have been unattached for this long, and that no draft names.
 func Expire(ctx context.Context, db DB, age time.Duration) (int64, error) {
 	const query = `
 		DELETE FROM files f WHERE f.post_id IS NULL AND f.created_at < now() - @age::interval

@@ -53,8 +53,8 @@ func TestNames(t *testing.T) {
 		{"a@example.org @ann_lee @ann@example.org x@anna foo@Bar Foo@Bar.org @Ann_Lee @Ann@example.org", nil},
 		{"@Anna @BOB-B @anna", []string{"anna", "bob-b"}},
 		{"«@anna», @bob-b… @cyd’s — @dan—да @evé @flo№ @gus٣", []string{"anna", "bob-b", "cyd", "dan", "flo"}},
-		// Nobody, rather than whoever has the shorter name: one who came by import may
-		// be called zed-.
+		// Nobody is named, rather than the person with the shorter name: a person who
+		// came by import may be called zed-.
 		{"@zed- @zed-, @ann--hello (@cy-) @-bob @bob-\n@bob-то @dan-@eve", []string{"ann--hello", "eve"}},
 		{"@" + strings.Repeat("a", 35) + "-", nil},
 		{"https://example.org/@anna http://x.org/?@bob @carol, @carol", []string{"carol"}},

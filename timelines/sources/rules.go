@@ -19,8 +19,8 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// Rules say how the items of a source become posts (F16). Without rules they become posts as they
-// are.
+// Rules say how the items of a source become posts (F16). By the zero Rules a post has the title and
+// the beginning of the text.
 type Rules struct {
 	// Title is the form of the first line. {title}, {author} and {source} stand for those of the item.
 	// Empty: "{title}".

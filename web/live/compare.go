@@ -20,8 +20,8 @@ type stretch struct {
 	batch *batch
 }
 
-// maxStretch is how many entries of its river a page is compared with. Further below it is told
-// only what becomes of the entries that it shows.
+// maxStretch is how many entries of its river a page is compared with. Further below, only
+// changes of the entries that it shows are sent.
 const maxStretch = maxEntries
 
 // errReplaced says that the page is to be visited again, as its river was replaced between two
@@ -203,8 +203,8 @@ func (v *shownPage) entries(ctx context.Context, b *batch, sets *access.Sets, it
 // the client is asked to come back later.
 const maxInVain = 3
 
-// inquire reads some posts and sends what became of them. If a decision is too old when its turn
-// comes, the post is read again.
+// inquire reads some posts, and sends their present state. If a decision is too old when its
+// turn comes, the post is read again.
 func (v *shownPage) inquire(ctx context.Context, posts []int64) (differed bool, err error) {
 	for inVain := 0; len(posts) > 0; {
 		sent, late, err := v.inquireOnce(ctx, posts)

@@ -155,8 +155,8 @@ func (v *shownPage) seen() {
 	}
 }
 
-// applyBeyond asks what became of the touched posts that the page shows, as the page shows some
-// that flushes do not find.
+// applyBeyond reads the touched posts that the page shows, as the page shows some that flushes
+// do not find.
 func (v *shownPage) applyBeyond(ctx context.Context, touched map[int64]struct{}) error {
 	var posts []int64
 	for id := range touched {

@@ -16,7 +16,7 @@ import (
 )
 
 // A new match is pushed to an open search at the next beat. One beat brings the searches up to
-// date once, whoever looks and however much changed, and not at all if nothing did.
+// date once, whatever the number of viewers and changes, and not at all if nothing changed.
 func TestSearchIsPushed(t *testing.T) {
 	beat := make(chan time.Time)
 	found := make(chan []rivers.Name, 100)

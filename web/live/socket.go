@@ -207,7 +207,7 @@ func (s *socket) offerUnread(count int, began time.Time) {
 	nudge(s.wake)
 }
 
-// touch puts into the inbox which posts were flushed, whatever became of them.
+// touch puts into the inbox which posts were flushed, whatever happened to them.
 func (s *socket) touch(posts map[int64]time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

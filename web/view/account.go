@@ -127,7 +127,7 @@ type Closed struct {
 	Banned    bool // by the viewer
 }
 
-// BlockedBetween reports whether a ban closes the page, whoever set it.
+// BlockedBetween reports whether a ban closes the page, on either side.
 func (c Closed) BlockedBetween() bool { return c.Banned || c.Sets.BlockedBetween(c.Who.ID) }
 
 // path is the path of the closed page.

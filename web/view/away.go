@@ -7,7 +7,7 @@ import (
 	"riverrun/timelines/reads"
 )
 
-// awayAfter is how long somebody is gone from the home page until it says what is new.
+// awayAfter is how long a person must be gone from the home page until it says what is new.
 const awayAfter = time.Hour
 
 // lastVisit is when the viewer last looked at the home page, in microseconds; 0 if this is

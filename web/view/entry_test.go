@@ -281,8 +281,8 @@ func TestFoldLikes(t *testing.T) {
 	}
 }
 
-// TestSharedPartsShowNothingOfTheViewer: what is kept for others is the same
-// bytes whoever it is rendered for first. Two viewers without special rights
+// TestSharedPartsShowNothingOfTheViewer checks that parts that are kept for others have the
+// same bytes, no matter for whom they are rendered first. Two viewers without special rights
 // differ in everything a viewer can differ in.
 func TestSharedPartsShowNothingOfTheViewer(t *testing.T) {
 	renderFor := func(viewer int64, change func(*Base, *rivers.Item)) sharedParts {

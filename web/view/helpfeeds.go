@@ -29,7 +29,7 @@ func (v *FeedHelp) limits() string {
 // PushStep is an example of a request to the push API.
 type PushStep struct {
 	Method, Path, Body string
-	// Answer is what comes.
+	// Answer is the answer that comes.
 	Answer string
 }
 

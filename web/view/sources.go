@@ -63,7 +63,7 @@ func (v Sources) stray() string {
 	return v.Form.Error.Text
 }
 
-// AddedSources is what became of many links.
+// AddedSources counts the results of many links.
 type AddedSources struct{ Added, There, Invalid, TooMany int }
 
 // SourcesPath is where the sources of a person or a group are.
@@ -538,7 +538,7 @@ func itemName(t sources.Trouble) string {
 	return t.ExternalID
 }
 
-// goneText says what becomes of posts whose items are gone.
+// goneText says what happens to posts whose items are gone.
 func goneText(p *Base, gone string) string {
 	switch gone {
 	case sources.Keep:

@@ -107,7 +107,7 @@ var codeTexts = map[string]problemText{
 		text{"Quote fields that contain separators or line breaks.", "Заключите в кавычки поля с разделителями и переносами строк."},
 	},
 
-	// Warnings: the item is posted without what is wrong.
+	// Warnings: the item is posted without the wrong part.
 	"title_long": {
 		text{"The title was cut at 500 characters.", "Заголовок обрезан до 500 символов."},
 		text{"Shorten it.", "Сократите его."},
