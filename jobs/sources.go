@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	loads "riverrun/jobs/sources"
+	"riverrun/timelines"
 	"riverrun/timelines/sources"
 )
 
@@ -133,7 +134,7 @@ func (j *Jobs) fetch(ctx context.Context, source int64) error {
 }
 
 // dueWorker has those sources fetched that are due, those loaded whose loads stand still, and pictures of
-// items fetched that wait.
+// items fetched that wait. It tells people of sources that ask or have come to a stop.
 type dueWorker struct {
 	riverqueue.WorkerDefaults[dueArgs]
 	jobs *Jobs
@@ -174,7 +175,20 @@ func (w *dueWorker) Work(ctx context.Context, _ *riverqueue.Job[dueArgs]) error 
 	if err := w.jobs.picture(ctx); err != nil {
 		return err
 	}
+	if err := w.jobs.tellOfSources(ctx); err != nil {
+		return err
+	}
 	_, err = w.jobs.sources.ExpireHosts(ctx, dueAtOnce)
+	return err
+}
+
+// tellOfSources tells people of their sources that ask or have come to a stop, or do no more.
+func (j *Jobs) tellOfSources(ctx context.Context) error {
+	c, err := j.sources.TellAll(ctx)
+	if err != nil || c.Clock == 0 {
+		return err
+	}
+	_, err = j.cfg.Tiers.Act(ctx, func(context.Context) (timelines.Change, error) { return c, nil })
 	return err
 }
 

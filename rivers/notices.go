@@ -173,9 +173,10 @@ type UnreadAsk struct {
 const MaxCounted = 100
 
 // Unread returns how many entries of each viewer's notifications have an unread event that the
-// viewer may know of, and wants, decided as an entry is, and how many requests wait for the
-// viewer's answer, together. It costs no statement while the node remembers, else one for all
-// together, one or two for levels and one for requests.
+// viewer may know of, and wants, decided as an entry is, how many requests wait for the
+// viewer's answer, and how many sources that the viewer manages ask or have come to a stop since the
+// viewer looked, together. It costs no statement while the node remembers, else one for all
+// together, one or two for levels, one for requests and one for sources.
 func (s *Store) Unread(ctx context.Context, asks []UnreadAsk) ([]int, error) {
 	found, err := s.unread(ctx, asks)
 	if err != nil {
@@ -189,11 +190,20 @@ func (s *Store) Unread(ctx context.Context, asks []UnreadAsk) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
+	alerts, err := s.access.Alerts(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
 	counts := make([]int, len(asks))
 	for i, a := range asks {
-		n := len(found[i]) + requests[a.Sets.AccountID]
-		for _, group := range a.Sets.Administers {
-			n += requests[group]
+		n := len(found[i])
+		for _, account := range append([]int64{a.Sets.AccountID}, a.Sets.Administers...) {
+			n += requests[account]
+			for _, alert := range alerts[account] {
+				if a.Sets.Tells(alert) {
+					n++
+				}
+			}
 		}
 		counts[i] = min(n, MaxCounted)
 	}

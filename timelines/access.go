@@ -15,7 +15,7 @@ const (
 	InvalidSets    = "viewer"  // the access sets of AccountID
 	InvalidLevel   = "level"   // the level of TimelineID
 	InvalidAccount = "account" // name, title, picture, language and sub-feeds of AccountID
-	InvalidCounts  = "members" // who follows AccountID, how many ask to, and how many may read its feeds
+	InvalidCounts  = "members" // who follows AccountID, how many ask to, how many may read its feeds, and the alerts of its sources
 
 	invalidNothing = "start"
 )

@@ -43,6 +43,16 @@ func (s Items) Due(ctx context.Context, tx pgx.Tx, source int64, preview bool) e
 	return s.announceTx(ctx, tx, SourceDue{SourceID: source, Preview: preview})
 }
 
+// Alerted ends the transaction that changed alerts of the sources of these accounts: nodes read the alerts anew.
+func (s Items) Alerted(ctx context.Context, tx pgx.Tx, owners []int64) (Change, error) {
+	rows := make([]Invalidation, len(owners))
+	for i, owner := range owners {
+		rows[i] = Invalidation{Kind: InvalidCounts, AccountID: owner}
+	}
+	clock, err := tickTx(ctx, tx, rows...)
+	return Change{Clock: clock}, err
+}
+
 // ItemPlace is where the posts of a source go.
 type ItemPlace struct {
 	// Author is the person who added the source.

@@ -83,6 +83,23 @@ func (s Notices) MarkAllRead(ctx context.Context, actor int64) error {
 	return s.mark(ctx, query, pgx.StrictNamedArgs{"actor": actor})
 }
 
+// SeenAlerts notes that the actor has seen the alerts of sources up to a time, in microseconds.
+func (s Notices) SeenAlerts(ctx context.Context, actor, upto int64) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		tag, err := tx.Exec(ctx, `UPDATE accounts SET alerts_seen = @upto WHERE id = @actor AND alerts_seen < @upto`,
+			pgx.StrictNamedArgs{"actor": actor, "upto": upto})
+		if err != nil {
+			return Change{}, fmt.Errorf("note what was seen: %w", err)
+		}
+		c := Change{Actor: actor}
+		if tag.RowsAffected() == 0 {
+			return s.acknowledgeTx(ctx, tx, c)
+		}
+		c.Clock, err = tickTx(ctx, tx, Invalidation{Kind: InvalidSets, AccountID: actor})
+		return c, err
+	})
+}
+
 func (s Notices) mark(ctx context.Context, query string, args pgx.StrictNamedArgs) error {
 	_, err := inTx(ctx, s.core, func(tx pgx.Tx) (struct{}, error) {
 		_, err := tx.Exec(ctx, query, args)

@@ -4,10 +4,13 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/notices"
+	"riverrun/timelines/sources"
 	"riverrun/web/view"
 )
 
@@ -39,6 +42,9 @@ func (s notifications) list(w http.ResponseWriter, r *request) error {
 				return err
 			}
 		}
+		if page.Alerts, err = s.alerts(r, v, asked); err != nil {
+			return err
+		}
 		if page.Arrivals, err = s.arrivals(r.Context(), v.Base, asked); err != nil {
 			return err
 		}
@@ -47,7 +53,57 @@ func (s notifications) list(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	s.read(r, v)
+	s.seenAlerts(r, page.Alerts)
 	return nil
+}
+
+// alertsShown is how long an alert that was seen, and asks nothing, stands on the page.
+const alertsShown = 7 * 24 * time.Hour
+
+// alerts are the sources of these accounts, the viewer's and those of groups that the viewer administers, that ask or
+// have come to a stop. They are read when the node remembers that there are any to show.
+func (s notifications) alerts(r *request, v *view.River, accounts []int64) ([]sources.Alerting, error) {
+	ctx, recent := r.Context(), v.Now.Add(-alertsShown).UnixMicro()
+	known, err := s.rivers.Access().Alerts(ctx, accounts)
+	if err != nil || notices.Off(v.Sets.NoticesOff).Has(notices.Source) {
+		return nil, err
+	}
+	shown := func(a access.Alert) bool { return v.Sets.Tells(a) || a.At > recent }
+	if !slices.ContainsFunc(accounts, func(id int64) bool { return slices.ContainsFunc(known[id], shown) }) {
+		return nil, nil
+	}
+	list, err := s.sources.Alerts(ctx, r.viewer.AccountID, view.MostAlerts)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(a sources.Alerting) bool {
+		return !shown(access.Alert{Asks: a.Alert == sources.AlertAsks, At: a.At})
+	})
+	owners := make([]int64, len(list))
+	for i, a := range list {
+		owners[i] = a.OwnerID
+	}
+	return list, s.view.NameAccounts(ctx, v.Base, owners)
+}
+
+// seenAlerts notes that the viewer has seen alerts, as read does for posts: once for each that is new.
+func (s notifications) seenAlerts(r *request, list []sources.Alerting) {
+	var latest int64
+	for _, a := range list {
+		if a.Alert != sources.AlertAsks {
+			latest = max(latest, a.At)
+		}
+	}
+	if latest <= r.sets.AlertsSeen || !r.looks() {
+		return
+	}
+	ctx := r.Context()
+	_, err := s.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
+		return s.timelines.Notices.SeenAlerts(ctx, r.viewer.AccountID, latest)
+	})
+	if err != nil && ctx.Err() == nil {
+		s.log.WarnContext(ctx, "alerts not noted as seen", "error", err) // they count until the page is opened again
+	}
 }
 
 // arrivals are the people who lately began to follow the viewer of the page, or joined one of

@@ -116,7 +116,7 @@ func (s settings) setMode(w http.ResponseWriter, r *request) error {
 // setNotices sets which kinds of notifications the viewer wants: those that the form names.
 func (s settings) setNotices(w http.ResponseWriter, r *request) error {
 	var off notices.Off
-	for _, k := range notices.Kinds {
+	for _, k := range notices.Choices {
 		if !slices.Contains(r.PostForm["kind"], strconv.Itoa(int(k))) {
 			off = off.With(k)
 		}

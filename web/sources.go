@@ -339,10 +339,19 @@ func (s sourcePages) act(w http.ResponseWriter, r *request) error {
 	if err == nil {
 		at, err = do(s, ctx, r, me, found)
 	}
+	if err == nil {
+		err = s.tellOf(ctx, found)
+	}
 	if err != nil {
 		return s.sourceAgain(w, r, found, err)
 	}
 	return s.done(w, r, at)
+}
+
+// tellOf has the number and the page of notifications follow what was done with a source, before it is answered (R3).
+func (s sourcePages) tellOf(ctx context.Context, was sources.Source) error {
+	_, err := s.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) { return s.sources.Tell(ctx, was) })
+	return err
 }
 
 // sourceActs are the forms of a source, by the last segment of their address. Each returns the

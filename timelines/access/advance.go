@@ -72,6 +72,7 @@ func (c *Cache) drop(r timelines.Invalidation) {
 		c.readers.kept.Remove(r.AccountID)
 		c.requests.kept.Remove(r.AccountID)
 		c.arrivals.kept.Remove(r.AccountID)
+		c.alerts.kept.Remove(r.AccountID)
 		c.counts = r.N
 	}
 }
@@ -111,6 +112,7 @@ func (c *Cache) dropAll(label timelines.Clock) {
 	c.following.kept.Purge()
 	c.requests.kept.Purge()
 	c.arrivals.kept.Purge()
+	c.alerts.kept.Purge()
 	if c.label.Epoch != label.Epoch {
 		c.timelines.kept.Purge()
 		c.ids.kept.Purge()
@@ -129,7 +131,7 @@ func (c *Cache) Common() int64 {
 }
 
 // Counts returns the number of the last change, as far as the cache was brought, of who follows
-// an account or asks to.
+// an account or asks to, or of the alerts of its sources.
 func (c *Cache) Counts() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

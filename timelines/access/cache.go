@@ -56,6 +56,7 @@ type Cache struct {
 	readers   table[int64, map[int64]int]       // how many, by account and base timeline
 	requests  table[int64, int]                 // how many wait, by the account they are made to
 	arrivals  table[int64, []Arrival]           // by account
+	alerts    table[int64, []Alert]             // by the account whose sources they are of
 }
 
 // Capacities. A full town of ten thousand active people fits; beyond, the least
@@ -82,6 +83,7 @@ func New(store *timelines.Store) *Cache {
 	c.readers = newTable(c, maxAccounts, 0, c.countReaders)
 	c.requests = newTable(c, maxAccounts, 0, c.countRequests)
 	c.arrivals = newTable(c, maxFollowed, 0, c.loadArrivals)
+	c.alerts = newTable(c, maxAccounts, 0, c.loadAlerts)
 	return c
 }
 

@@ -45,6 +45,8 @@ type Sets struct {
 	// in NoticesOff.
 	Muted      IDs
 	NoticesOff int16
+	// AlertsSeen is up to when the viewer has seen the alerts of sources, in microseconds.
+	AlertsSeen int64
 
 	fingerprint string
 }

@@ -12,10 +12,16 @@ const (
 	After                       // somebody comments where I did before
 	Mention                     // somebody names me in a post or a comment
 	Message                     // somebody sends me a message, or comments on one
+	// Source is no kind of event: no row has it. It stands for the alerts of sources (timelines/sources/alerts.go),
+	// which can be switched off as events can.
+	Source
 )
 
-// Kinds are all kinds, in the order in which settings list them.
-var Kinds = []Kind{Comment, After, Mention, Message, Like, CommentLike}
+// Kinds are all kinds of events, in the order in which settings list them. Choices are all that can be switched off.
+var (
+	Kinds   = []Kind{Comment, After, Mention, Message, Like, CommentLike}
+	Choices = append(Kinds[:len(Kinds):len(Kinds)], Source)
+)
 
 // Off is a set of kinds that a person does not want.
 type Off int16

@@ -345,7 +345,7 @@ func (b *batch) count(lines int) error {
 		}
 	}
 	items := b.load.Items + b.grown
-	if b.source.Mode == Sync {
+	if b.source.Mode == Sync && (b.pushed == nil || !b.pushed.single) {
 		items = b.load.Cursor + int64(lines)
 	}
 	if most := b.store.limits.Items; items > int64(most) {

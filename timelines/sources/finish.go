@@ -81,12 +81,13 @@ func (b *batch) findGone(ctx context.Context) (State, error) {
 	return Sweeping, nil
 }
 
-// moveTo sets the state of the load. When the load is done, the source has succeeded. If the load was
-// also the latest and had no problems, its file need not be loaded again (F11).
+// moveTo sets the state of the load. When the load is done, the source has succeeded, unless the load
+// is one of single items. If the load was also the latest and had no problems, its file need not be
+// loaded again (F11).
 func (b *batch) moveTo(ctx context.Context, state State) (Load, error) {
 	const query = `
 		WITH succeeded AS (
-			UPDATE sources s SET succeeded_at = now(), failures = 0, problem = '',
+			UPDATE sources s SET succeeded_at = CASE WHEN l.single THEN s.succeeded_at ELSE now() END, failures = 0, problem = '',
 				content = CASE WHEN l.no = s.loads THEN CASE WHEN l.version = s.version AND l.errors + l.unreadable = 0 AND NOT l.dry THEN l.file END
 					ELSE s.content END
 			FROM loads l WHERE s.id = @source AND l.id = @load AND @state::text = 'done'

@@ -84,7 +84,8 @@ func (w *Work) removeLoad(ctx context.Context, tx pgx.Tx) (there bool, err error
 	return tag.RowsAffected() > 0, nil
 }
 
-// kept is how many loads of a source are kept, besides the last one that succeeded (F32).
+// kept is how many loads of a source are kept, besides the last one that succeeded (F32). Loads of
+// single items are kept apart from them (singlesKept).
 const kept = 20
 
 // CleanUp removes loads that are neither among the newest ones nor the last one that succeeded. It
@@ -93,9 +94,11 @@ func (s *Store) CleanUp(ctx context.Context, limit int) (int64, error) {
 	const query = `
 		DELETE FROM loads WHERE id IN (
 			SELECT l.id FROM sources s
-			CROSS JOIN LATERAL (SELECT max(no) AS no FROM loads d WHERE d.source_id = s.id AND d.state = 'done') done
-			JOIN loads l ON l.source_id = s.id AND l.no <= s.loads - @kept AND l.no IS DISTINCT FROM done.no
+			CROSS JOIN LATERAL (SELECT max(no) AS no FROM loads d WHERE d.source_id = s.id AND d.state = 'done' AND NOT d.single) done
+			JOIN loads l ON l.source_id = s.id AND l.no <= s.loads - @kept AND l.no IS DISTINCT FROM done.no AND NOT l.single
 				AND l.state IN ('done', 'failed', 'cancelled', 'previewed', 'held')
+			WHERE l.no < (SELECT min(no) FROM (
+				SELECT no FROM loads k WHERE k.source_id = s.id AND NOT k.single ORDER BY no DESC LIMIT @kept) newest)
 			LIMIT @limit)`
 	tag, err := s.pool.Exec(ctx, query, pgx.StrictNamedArgs{"kept": kept, "limit": limit})
 	if err != nil {

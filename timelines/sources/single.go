@@ -22,14 +22,7 @@ func (w *Work) PushItems(ctx context.Context, b Batch) ([]Result, timelines.Chan
 	b.No = 1
 	p := &pushed{batch: b, results: make([]Result, len(b.Lines)), single: true}
 	done, err := inTx(ctx, w.conn, func(tx pgx.Tx) (a applied, err error) {
-		const query = `
-			WITH numbered AS (
-				UPDATE sources SET loads = loads + 1 WHERE id = @source AND status = 'active' RETURNING id, loads, version, settings
-			)
-			INSERT INTO loads (source_id, no, version, way, state, lines, settings, items)
-			SELECT id, loads, version, 'push', 'applying', @lines, settings, (SELECT count(*) FROM source_items i WHERE i.source_id = n.id) FROM numbered n
-			RETURNING ` + loadColumns
-		l, err := scanLoad(tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": w.source, "lines": len(b.Lines)}))
+		l, err := w.beginSingle(ctx, tx, len(b.Lines))
 		if errors.Is(err, ErrNotFound) {
 			return a, &timelines.InvalidError{Field: "batch", Code: "source_paused"}
 		}
@@ -57,6 +50,37 @@ func (w *Work) PushItems(ctx context.Context, b Batch) ([]Result, timelines.Chan
 		return nil, timelines.Change{}, fmt.Errorf("push items: %w", err)
 	}
 	return p.results, done.change, nil
+}
+
+// singlesKept is how many loads of single items are kept of a source.
+const singlesKept = 5
+
+// beginSingle begins a load of single items, and removes earlier ones that wait for no pictures. It takes
+// the number of the source's items from the load that got on last, unless that is near to the limit, so
+// that a large source is not counted at each call. If another load goes on at the same time, the next
+// list counts the items that this load does not know of.
+func (w *Work) beginSingle(ctx context.Context, tx pgx.Tx, lines int) (Load, error) {
+	const query = `
+		WITH numbered AS (
+			UPDATE sources SET loads = loads + 1 WHERE id = @source AND status = 'active' RETURNING id, loads, version, settings
+		), forgotten AS (
+			DELETE FROM loads l WHERE source_id = @source AND single AND EXISTS (SELECT FROM numbered)
+				AND no NOT IN (SELECT no FROM loads WHERE source_id = @source AND single ORDER BY no DESC LIMIT @kept)
+				AND NOT EXISTS (SELECT FROM item_pictures p WHERE p.load_id = l.id)
+		), last AS MATERIALIZED (
+			SELECT items - CASE WHEN state = 'done' THEN gone - kept ELSE 0 END AS items FROM loads
+			WHERE source_id = @source AND NOT dry AND (file IS NULL OR canonical IS NOT NULL)
+			ORDER BY updated_at DESC LIMIT 1
+		)
+		INSERT INTO loads (source_id, no, version, way, state, single, lines, settings, items)
+		SELECT id, loads, version, 'push', 'applying', true, @lines, settings, CASE
+			WHEN (SELECT items FROM last) + @lines < @near THEN (SELECT items FROM last)
+			ELSE (SELECT count(*) FROM source_items i WHERE i.source_id = n.id) END
+		FROM numbered n
+		RETURNING ` + loadColumns
+	return scanLoad(tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
+		"source": w.source, "lines": lines, "kept": singlesKept - 1, "near": w.store.limits.Items / 10 * 9,
+	}))
 }
 
 // findPosts looks up the codes of the items' posts.

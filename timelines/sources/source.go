@@ -94,7 +94,7 @@ type Source struct {
 	Problem string
 	// NextAt is when the source is fetched next; nil: only if somebody asks.
 	NextAt *time.Time
-	// SucceededAt is when a load last succeeded; nil: never.
+	// SucceededAt is when a load last succeeded, but for those of single items; nil: never.
 	SucceededAt *time.Time
 	// FetchedAt is when a link was last fetched, with or without success; nil: never.
 	FetchedAt *time.Time

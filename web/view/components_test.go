@@ -3,12 +3,14 @@ package view
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/a-h/templ"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/sources"
 )
 
 // TestComponents holds each page's own parts against the HTML somebody looked at
@@ -73,6 +75,17 @@ func TestComponents(t *testing.T) {
 	sets.Lists = []timelines.List{friends, {ID: 2, Slug: "druzya", Title: "Друзья", Members: []int64{}}}
 	listed.Sets = &sets
 
+	alerting := []sources.Alerting{
+		{Code: "0000000001", Title: "Boats <list>", OwnerID: anna, Alert: sources.AlertAsks, At: me.Now.Add(-time.Hour).UnixMicro()},
+		{Code: "0000000002", Title: "Tides", OwnerID: chess, Alert: sources.AlertFails, At: me.Now.Add(-26 * time.Hour).UnixMicro()},
+		{Code: "0000000003", Title: "Moons", OwnerID: anna, Alert: sources.AlertGone, At: me.Now.Add(-time.Minute).UnixMicro()},
+	}
+	seen := *me.Sets
+	seen.AlertsSeen = alerting[1].At
+	looked := *me
+	looked.Sets = &seen
+	told := func(p *Base) templ.Component { return alerts(Notifications{River: &River{Base: p}, Alerts: alerting}) }
+
 	flows := sourceComponents(me, russian, club)
 	for name, c := range map[string]templ.Component{
 		"sources":                  flows.list,
@@ -86,6 +99,8 @@ func TestComponents(t *testing.T) {
 		"source_wrong":             flows.rules,
 		"load":                     flows.load,
 		"load_partner_ru":          flows.partner,
+		"alerts":                   told(&looked),
+		"alerts_ru":                told(russian),
 		"home":                     HomePage(river(me, rivers.Home, "/", "<article></article>"), NewComposer("/"), 2, nil),
 		"home_empty_ru":            HomePage(river(russian, rivers.Home, "/"), NewComposer("/"), 0, nil),
 		"welcome":                  WelcomePage(nobody),

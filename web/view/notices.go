@@ -13,16 +13,38 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/notices"
+	"riverrun/timelines/sources"
 )
 
 // NotificationsPath is the address of the page of notifications.
 const NotificationsPath = "/filter/notifications"
 
-// Notifications is that page: the river, and above it the requests that wait, and who came of late.
+// Notifications is that page: the river, and above it the requests that wait, the sources that ask or have come to a
+// stop, and who came of late.
 type Notifications struct {
 	*River
 	Requests Requests
+	Alerts   []sources.Alerting
 	Arrivals []Arrival
+}
+
+// MostAlerts is how many of them the page shows.
+const MostAlerts = 20
+
+// alertText says why a source has an alert, with the slot {source}.
+func alertText(loc *Locale, a sources.Alert) string {
+	switch a {
+	case sources.AlertAsks:
+		return loc.T("alerts.asks")
+	case sources.AlertFails:
+		return loc.T("alerts.fails")
+	}
+	return loc.T("alerts.gone")
+}
+
+// newAlert reports whether the viewer has not seen an alert before.
+func newAlert(p *Base, a sources.Alerting) bool {
+	return a.Alert == sources.AlertAsks || a.At > p.Sets.AlertsSeen
 }
 
 // Arrival are people who began to follow somebody, or joined a group; either the viewer is the one
@@ -186,18 +208,18 @@ func (v Settings) wants(k notices.Kind) bool { return !notices.Off(v.Sets.Notice
 // wanted says how many kinds of notifications the viewer wants.
 func (v Settings) wanted() string {
 	on := 0
-	for _, k := range notices.Kinds {
+	for _, k := range notices.Choices {
 		if v.wants(k) {
 			on++
 		}
 	}
 	switch on {
-	case len(notices.Kinds):
+	case len(notices.Choices):
 		return v.Locale.T("settings.notices.all")
 	case 0:
 		return v.Locale.T("settings.notices.none")
 	}
-	return v.Locale.T("settings.notices.some", "n", on, "all", len(notices.Kinds))
+	return v.Locale.T("settings.notices.some", "n", on, "all", len(notices.Choices))
 }
 
 // noticeName is what the settings call a kind.
@@ -213,6 +235,8 @@ func noticeName(loc *Locale, k notices.Kind) string {
 		return loc.T("settings.notices.after")
 	case notices.Mention:
 		return loc.T("settings.notices.mention")
+	case notices.Source:
+		return loc.T("settings.notices.source")
 	}
 	return loc.T("settings.notices.message")
 }

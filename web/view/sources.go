@@ -235,10 +235,14 @@ func (s SourceRow) stateText() string {
 		}
 		return loc.T("sources.state.empty.file")
 	}
-	if s.SucceededAt == nil {
+	at := s.SucceededAt
+	if l := s.Load; l != nil && l.State == sources.Done && l.FinishedAt != nil {
+		at = l.FinishedAt // also of single items
+	}
+	if at == nil {
 		return loc.T("sources.state.none")
 	}
-	return loc.T("sources.state.fine", "when", s.whenText(*s.SucceededAt))
+	return loc.T("sources.state.fine", "when", s.whenText(*at))
 }
 
 // loadingText says how far the load is.

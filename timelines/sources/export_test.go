@@ -1,0 +1,4 @@
+package sources
+
+// TellAllQuery is what TellAll asks.
+const TellAllQuery = tellAll
