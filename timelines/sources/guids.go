@@ -35,9 +35,9 @@ func addressOf(url string) *int64 {
 // no other new item of this URL may be like it.
 //
 // This is for windows, and for files of one batch, which windows are: only then it is known what is
-// absent.
+// absent. A program that sends single items says nothing of the others.
 func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
-	if b.source.Mode != Append || b.load.Lines == nil || *b.load.Lines != int64(len(lines)) {
+	if b.pushed != nil || b.source.Mode != Append || b.load.Lines == nil || *b.load.Lines != int64(len(lines)) {
 		return nil
 	}
 	asked := map[int64][]entry{}

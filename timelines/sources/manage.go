@@ -175,12 +175,12 @@ func (s Settings) check() error {
 }
 
 // mode is what is usual for the format, unless one is asked for. A link whose format is not known
-// yet is a window: nothing is removed by mistake.
+// yet is a window, and so is what a program sends: nothing is removed by mistake.
 func (n *New) mode() Mode {
 	switch {
 	case n.Mode != "":
 		return n.Mode
-	case n.Format.Sync(), n.Format == "" && n.Way == Push:
+	case n.Format.Sync():
 		return Sync
 	}
 	return Append

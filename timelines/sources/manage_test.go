@@ -35,7 +35,7 @@ func TestWhoManagesSources(t *testing.T) {
 	w.same("title until the feed says its own", mine.Title, "example.org")
 	w.same("mode until the format is known", mine.Mode, sources.Append)
 	ours := w.add(ann, sources.New{Owner: "sailing", Way: sources.Push, Title: "Log book"})
-	w.same("mode of pushes", ours.Mode, sources.Sync)
+	w.same("mode of pushes", ours.Mode, sources.Append)
 	for name, want := range map[string]error{"ann": timelines.ErrForbidden, "sailing": timelines.ErrForbidden, "nobody": timelines.ErrNotFound} {
 		if _, err := w.sources.Add(t.Context(), bob.ID, sources.New{Owner: name, Way: sources.File}); !errors.Is(err, want) {
 			t.Errorf("bob adds one to %s: got %v, want %v", name, err, want)
