@@ -475,7 +475,7 @@ func rulesForm(r *request) view.SourceRules {
 	f := r.PostForm
 	return view.SourceRules{
 		Title: f.Get("title"), Form: f.Get("form"), Text: f.Get("text"), Tags: f.Get("tags"), Groups: f.Get("groups"), Only: f.Get("only"), Without: f.Get("without"),
-		Gone: f.Get("gone"), MostGone: f.Get("most_gone"), AllTags: f.Has("all_tags"), WaitPictures: f.Has("wait_pictures"),
+		Gone: f.Get("gone"), MostGone: f.Get("most_gone"), AllTags: f.Has("all_tags"), LinkedTitle: f.Has("linked_title"), WaitPictures: f.Has("wait_pictures"),
 	}
 }
 
@@ -484,7 +484,7 @@ func settingsOf(r *request, found sources.Source) (sources.Settings, error) {
 	form, set := rulesForm(r), found.Settings
 	set.Rules.Title, set.Rules.Text, set.Rules.AllTags = strings.TrimSpace(form.Form), form.Text, form.AllTags
 	set.Rules.Only, set.Rules.Without = linesOf(form.Only), linesOf(form.Without)
-	set.WaitPictures = form.WaitPictures
+	set.Rules.LinkedTitle, set.WaitPictures = form.LinkedTitle, form.WaitPictures
 	set.Rules.Tags = nil
 	for _, line := range linesOf(form.Tags) {
 		category, tag, ok := rule(line)

@@ -46,9 +46,10 @@ type New struct {
 	// URL is the address of a Link, as people write it (formats.Address).
 	URL string
 	// Title is shown with each post; empty: the feed's own, once it is known.
-	Title    string
-	Format   formats.Format
-	Mode     Mode // empty: as usual for the format
+	Title  string
+	Format formats.Format
+	Mode   Mode // empty: as usual for the format
+	// Settings are those it begins with; its titles are links in any case (Rules.LinkedTitle).
 	Settings Settings
 	// Origin is the partner that adds it, if any, which shows the errors of items itself (F26).
 	Origin string
@@ -74,6 +75,7 @@ func (s *Store) Add(ctx context.Context, actor int64, n New) (Source, error) {
 var errCodeTaken = errors.New("the code is taken")
 
 func (s *Store) add(ctx context.Context, actor int64, n New) (Source, error) {
+	n.Settings.Rules.LinkedTitle = true
 	settings, err := json.Marshal(n.Settings)
 	if err != nil {
 		return Source{}, fmt.Errorf("add a source: %w", err)

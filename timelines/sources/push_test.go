@@ -62,7 +62,7 @@ func TestPushes(t *testing.T) {
 	w.same("posts", w.shown(), []string{"first", "second", "third"})
 
 	// One is changed here, one there, and one is absent.
-	code := value[string](w, `SELECT code FROM posts WHERE body LIKE 'second%'`)
+	code := value[string](w, `SELECT code FROM posts WHERE body LIKE '[second%'`)
 	_, err = w.posts.Posts.Edit(t.Context(), ann.ID, code, "in my own words")
 	w.must(err)
 	l, err = w.sources.Receive(t.Context(), s.ID)

@@ -25,6 +25,9 @@ type Rules struct {
 	// Title is the form of the first line. {title}, {author} and {source} stand for those of the
 	// item; empty is "{title}".
 	Title string `json:"title,omitempty"`
+	// LinkedTitle makes the title of an item a link to its address, which is written out otherwise.
+	// Sources that were added before there was this rule do without it, and their posts stay as they are.
+	LinkedTitle bool `json:"linked_title,omitempty"`
 	// Text says how much of the text is shown below: TextBeginning if empty.
 	Text string `json:"text,omitempty"`
 	// AllTags makes a tag of each category. Tags gives tags to some categories, whatever AllTags is;

@@ -373,14 +373,14 @@ const (
 // SourceRules are the settings of a source as their form has them.
 type SourceRules struct {
 	Title, Form, Text, Tags, Groups, Only, Without, Gone, MostGone string
-	AllTags, WaitPictures                                          bool
+	AllTags, LinkedTitle, WaitPictures                             bool
 }
 
 // RulesOf are the settings of a source for the form.
 func RulesOf(s sources.Source) SourceRules {
 	r := SourceRules{
-		WaitPictures: s.Settings.WaitPictures,
-		Title:        s.Title, Form: s.Settings.Rules.Title, Text: s.Settings.Rules.Text, AllTags: s.Settings.Rules.AllTags,
+		WaitPictures: s.Settings.WaitPictures, LinkedTitle: s.Settings.Rules.LinkedTitle,
+		Title: s.Title, Form: s.Settings.Rules.Title, Text: s.Settings.Rules.Text, AllTags: s.Settings.Rules.AllTags,
 		Only: strings.Join(s.Settings.Rules.Only, "\n"), Without: strings.Join(s.Settings.Rules.Without, "\n"), Gone: s.Settings.Gone,
 	}
 	var tags []string

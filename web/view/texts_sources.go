@@ -123,6 +123,7 @@ var sourcesTexts = texts{
 	"source.name.hint":      {"Posts say that they came from there.", "Оно стоит у каждой записи."},
 	"source.form":           {"First line of a post", "Первая строка записи"},
 	"source.form.hint":      {"{title}, {author} and {source} stand for those of the item. Empty: the title alone.", "{title}, {author} и {source} заменяются заголовком, автором и источником. Если оставить пустым, будет только заголовок."},
+	"source.linked":         {"Make the title a link, instead of writing out the address", "Сделать заголовок ссылкой, а не писать адрес отдельно"},
 	"source.text":           {"Text", "Текст"},
 	"source.text.beginning": {"Its beginning", "Начало"},
 	"source.text.whole":     {"All of it", "Целиком"},
