@@ -285,7 +285,7 @@ func (s sourcePages) source(w http.ResponseWriter, r *request) error {
 
 func (s sourcePages) sourceView(r *request, found sources.Source) (view.SourcePage, error) {
 	ctx := r.Context()
-	v := view.SourcePage{Rules: view.RulesOf(found)}
+	v := view.SourcePage{Rules: view.RulesOf(found), From: sources.From{URL: found.URL, Mode: found.Mode}}
 	rows, err := s.rows(ctx, s.simple(r), []sources.Source{found})
 	if err != nil {
 		return v, err
@@ -369,6 +369,8 @@ var sourceActs = map[string]func(s sourcePages, ctx context.Context, r *request,
 		_, err = s.sources.Change(ctx, me, found.Code, r.PostFormValue("title"), settings)
 		return view.SourcePath(found.Code) + "?" + string(view.NoteSaved), err
 	},
+	"from": sourcePages.setFrom,
+	"feed": sourcePages.setFrom,
 	"move": func(s sourcePages, ctx context.Context, r *request, me int64, found sources.Source) (string, error) {
 		name, slug, _ := strings.Cut(r.PostFormValue("to"), "/")
 		_, err := s.sources.Move(ctx, me, found.Code, name, slug)
@@ -382,6 +384,16 @@ var sourceActs = map[string]func(s sourcePages, ctx context.Context, r *request,
 		_, err = s.sources.Remove(ctx, me, found.Code, r.PostFormValue("gone"))
 		return view.SourcesPath(owner[found.OwnerID]), err
 	},
+}
+
+// setFrom changes where a source comes from, and what it holds, as the form says.
+func (s sourcePages) setFrom(ctx context.Context, r *request, me int64, found sources.Source) (string, error) {
+	from := sources.From{URL: strings.TrimSpace(r.PostFormValue("url")), Mode: sources.Mode(r.PostFormValue("mode"))}
+	if from.URL == "" && found.Way == sources.Link {
+		return "", &timelines.InvalidError{Field: "url", Code: "url_invalid"}
+	}
+	_, err := s.sources.SetFrom(ctx, me, found.Code, from)
+	return view.SourcePath(found.Code) + "?" + string(view.NoteSaved), err
 }
 
 func sourceAct(do func(*sources.Store, context.Context, int64, string) (sources.Source, error),
@@ -448,8 +460,11 @@ func (s sourcePages) sourceAgain(w http.ResponseWriter, r *request, found source
 	}
 	v.Error = is
 	v.Act = path.Base(r.URL.Path)
-	if v.Act == "change" {
+	switch v.Act {
+	case "change":
 		v.Rules = rulesForm(r)
+	case "from":
+		v.From = sources.From{URL: r.PostFormValue("url"), Mode: sources.Mode(r.PostFormValue("mode"))}
 	}
 	return s.redisplay(w, r, is, view.SourcePageOf(v))
 }

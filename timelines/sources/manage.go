@@ -199,7 +199,12 @@ func (n *New) title() string {
 	if title == "" {
 		title = string(n.Way)
 	}
-	runes := []rune(title)
+	return cut(title)
+}
+
+// cut is as much of a text as a title may have.
+func cut(text string) string {
+	runes := []rune(text)
 	return string(runes[:min(len(runes), maxTitleRunes)])
 }
 

@@ -49,7 +49,11 @@ func TestWhoManagesSources(t *testing.T) {
 		"pause":  func(a int64, c string) error { _, err := w.sources.Pause(t.Context(), a, c); return err },
 		"resume": func(a int64, c string) error { _, err := w.sources.Resume(t.Context(), a, c); return err },
 		"fetch":  func(a int64, c string) error { _, err := w.sources.FetchNow(t.Context(), a, c); return err },
-		"token":  func(a int64, c string) error { _, err := w.sources.Token(t.Context(), a, c); return err },
+		"from": func(a int64, c string) error {
+			_, err := w.sources.SetFrom(t.Context(), a, c, sources.From{Mode: sources.Append})
+			return err
+		},
+		"token": func(a int64, c string) error { _, err := w.sources.Token(t.Context(), a, c); return err },
 		"change": func(a int64, c string) error {
 			_, err := w.sources.Change(t.Context(), a, c, "Another", sources.Settings{})
 			return err

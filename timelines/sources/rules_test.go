@@ -186,6 +186,8 @@ func TestSavedUnchanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.same("counts of the same file", w.load(s.ID, 7, list...).Counts, sources.Counts{Same: 20})
+		_, err := w.sources.SetFrom(t.Context(), ann.ID, s.Code, sources.From{Mode: s.Mode})
+		w.must(err)
 		w.same("versions", versions(s), "source 1, posts 1")
 	}
 	rules := sources.Settings{Gone: sources.Keep, Rules: sources.Rules{

@@ -84,6 +84,7 @@ func TestComponents(t *testing.T) {
 		"source_preview_ru":        flows.preview,
 		"source_push":              flows.push,
 		"source_wrong":             flows.rules,
+		"source_feeds_ru":          flows.feeds,
 		"load":                     flows.load,
 		"load_partner_ru":          flows.partner,
 		"home":                     HomePage(river(me, rivers.Home, "/", "<article></article>"), NewComposer("/"), 2, nil),

@@ -9,8 +9,8 @@ var feedHelpTexts = texts{
 	},
 	"feedhelp.ways": {"Ways in", "Способы"},
 	"feedhelp.link": {
-		"By link. The site fetches the feed every half hour or so. The address of a page is enough if the page names its feed with <link rel=\"alternate\">. ETag and Last-Modified, Cache-Control: max-age, Retry-After and <ttl> are honoured; 301 and 308 move the source, 410 pauses it. A hub that the feed names (WebSub) is asked to tell of what is new.",
-		"По ссылке. Сайт забирает ленту примерно раз в полчаса. Достаточно адреса страницы, если на ней есть <link rel=\"alternate\">. Учитываются ETag и Last-Modified, Cache-Control: max-age, Retry-After и <ttl>; после 301 и 308 адрес источника меняется, после 410 он встаёт на паузу. Хаб, который назван в ленте (WebSub), получает просьбу сообщать о новом.",
+		"By link. The site fetches the feed every half hour or so. The address of a page is enough if the page names its feed with <link rel=\"alternate\">; if it names several, another can be chosen on the source’s page. ETag and Last-Modified, Cache-Control: max-age, Retry-After and <ttl> are honoured; 301 and 308 move the source, 410 pauses it. A hub that the feed names (WebSub) is asked to tell of what is new.",
+		"По ссылке. Сайт забирает ленту примерно раз в полчаса. Достаточно адреса страницы, если на ней есть <link rel=\"alternate\">; если там названо несколько лент, другую можно выбрать на странице источника. Учитываются ETag и Last-Modified, Cache-Control: max-age, Retry-After и <ttl>; после 301 и 308 адрес источника меняется, после 410 он встаёт на паузу. Хаб, который назван в ленте (WebSub), получает просьбу сообщать о новом.",
 	},
 	"feedhelp.opml": {"By OPML: a list of links, each of which becomes a source.", "Через OPML: список ссылок, каждая из которых становится источником."},
 	"feedhelp.file": {"By file: you upload it, and upload it again when it has changed.", "Файлом: он загружается на сайт, а после изменений загружается снова."},
