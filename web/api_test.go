@@ -181,7 +181,7 @@ func TestPushAPI(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewLively(t)
 	ann := s.Person("ann")
-	p := newPusher(s, ann, sources.New{Title: "Log book"})
+	p := newPusher(s, ann, sources.New{Title: "Log book", Mode: sources.Sync})
 	load := p.begin()
 	second := p.wants(http.StatusOK, "POST", load+"/batches", `{"no": 2, "items": [{"id": "c", "title": "Third"}, {"id": "d"}, 7]}`)
 	want := `{"load":1,"batch":2,"results":[{"id":"c","result":"added"},{"id":"d","result":"rejected","codes":["title_and_text_missing"]},{"id":"","result":"rejected","codes":["item_invalid","id_missing"]}]}`
@@ -425,8 +425,8 @@ func TestPushReachesOpenPages(t *testing.T) {
 	s := webtest.NewLively(t)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	bob.Subscribe("ann")
-	p := newPusher(s, ann, sources.New{Title: "Harbour"})
-	// The items of a first load are old, so it is done first.
+	p := newPusher(s, ann, sources.New{Title: "Harbour", Mode: sources.Sync})
+	// A first load is of what is old.
 	load := p.begin()
 	p.wants(http.StatusOK, "POST", load+"/batches", `{"no": 1, "items": []}`)
 	p.wants(http.StatusAccepted, "POST", load+"/finish", `{"batches": 1}`)

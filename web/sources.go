@@ -287,7 +287,7 @@ func (s sourcePages) source(w http.ResponseWriter, r *request) error {
 
 func (s sourcePages) sourceView(r *request, found sources.Source) (view.SourcePage, error) {
 	ctx := r.Context()
-	v := view.SourcePage{Rules: view.RulesOf(found)}
+	v := view.SourcePage{Rules: view.RulesOf(found), From: sources.From{URL: found.URL, Mode: found.Mode}}
 	rows, err := s.rows(ctx, s.simple(r), []sources.Source{found})
 	if err != nil {
 		return v, err
@@ -380,6 +380,8 @@ var sourceActs = map[string]func(s sourcePages, ctx context.Context, r *request,
 		_, err = s.sources.Change(ctx, me, found.Code, r.PostFormValue("title"), settings)
 		return view.SourcePath(found.Code) + "?" + string(view.NoteSaved), err
 	},
+	"from": sourcePages.setFrom,
+	"feed": sourcePages.setFrom,
 	"move": func(s sourcePages, ctx context.Context, r *request, me int64, found sources.Source) (string, error) {
 		name, slug, _ := strings.Cut(r.PostFormValue("to"), "/")
 		_, err := s.sources.Move(ctx, me, found.Code, name, slug)
@@ -393,6 +395,16 @@ var sourceActs = map[string]func(s sourcePages, ctx context.Context, r *request,
 		_, err = s.sources.Remove(ctx, me, found.Code, r.PostFormValue("gone"))
 		return view.SourcesPath(owner[found.OwnerID]), err
 	},
+}
+
+// setFrom changes where a source comes from, and what it holds, as the form says.
+func (s sourcePages) setFrom(ctx context.Context, r *request, me int64, found sources.Source) (string, error) {
+	from := sources.From{URL: strings.TrimSpace(r.PostFormValue("url")), Mode: sources.Mode(r.PostFormValue("mode"))}
+	if from.URL == "" && found.Way == sources.Link {
+		return "", &timelines.InvalidError{Field: "url", Code: "url_invalid"}
+	}
+	_, err := s.sources.SetFrom(ctx, me, found.Code, from)
+	return view.SourcePath(found.Code) + "?" + string(view.NoteSaved), err
 }
 
 func sourceAct(do func(*sources.Store, context.Context, int64, string) (sources.Source, error),
@@ -459,8 +471,11 @@ func (s sourcePages) sourceAgain(w http.ResponseWriter, r *request, found source
 	}
 	v.Error = is
 	v.Act = path.Base(r.URL.Path)
-	if v.Act == "change" {
+	switch v.Act {
+	case "change":
 		v.Rules = rulesForm(r)
+	case "from":
+		v.From = sources.From{URL: r.PostFormValue("url"), Mode: sources.Mode(r.PostFormValue("mode"))}
 	}
 	return s.redisplay(w, r, is, view.SourcePageOf(v))
 }
@@ -486,7 +501,7 @@ func rulesForm(r *request) view.SourceRules {
 	f := r.PostForm
 	return view.SourceRules{
 		Title: f.Get("title"), Form: f.Get("form"), Text: f.Get("text"), Tags: f.Get("tags"), Groups: f.Get("groups"), Only: f.Get("only"), Without: f.Get("without"),
-		Gone: f.Get("gone"), MostGone: f.Get("most_gone"), AllTags: f.Has("all_tags"), WaitPictures: f.Has("wait_pictures"),
+		Gone: f.Get("gone"), MostGone: f.Get("most_gone"), AllTags: f.Has("all_tags"), LinkedTitle: f.Has("linked_title"), WaitPictures: f.Has("wait_pictures"),
 	}
 }
 
@@ -496,7 +511,7 @@ func settingsOf(r *request, found sources.Source) (sources.Settings, error) {
 	form, set := rulesForm(r), found.Settings
 	set.Rules.Title, set.Rules.Text, set.Rules.AllTags = strings.TrimSpace(form.Form), form.Text, form.AllTags
 	set.Rules.Only, set.Rules.Without = linesOf(form.Only), linesOf(form.Without)
-	set.WaitPictures = form.WaitPictures
+	set.Rules.LinkedTitle, set.WaitPictures = form.LinkedTitle, form.WaitPictures
 	set.Rules.Tags = nil
 	for _, line := range linesOf(form.Tags) {
 		category, tag, ok := rule(line)

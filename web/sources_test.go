@@ -171,7 +171,8 @@ func TestSourceOfALink(t *testing.T) {
 
 	// Its form is saved unchanged.
 	ann.Get(at).Has(`value="My &lt;blog&gt;"`, `value="beginning" checked`)
-	ann.Post(at+"/change", "title", "My <blog>", "form", "", "text", "beginning", "tags", "", "groups", "", "only", "", "without", "").LeadsTo(at + "?saved")
+	ann.Post(at+"/change", "title", "My <blog>", "form", "", "linked_title", "1", "text", "beginning", "tags", "", "groups", "", "only", "", "without", "").LeadsTo(at + "?saved")
+	ann.Post(at+"/from", "url", f.link, "mode", "append").LeadsTo(at + "?saved")
 	if versions := f.ids(`SELECT version FROM sources`); !slices.Equal(versions, []int64{1}) {
 		t.Errorf("a form saved as it was: version %d of the source, want 1", versions)
 	}

@@ -108,7 +108,7 @@ func sourceAdd(ctx context.Context, e *env, args []string) error {
 	c, rest, err := e.parse(args, func(fs *flag.FlagSet) {
 		fs.StringVar(&to, "to", "", "the person or the group whose source it is; NAME/PAGE for a page of a person")
 		fs.StringVar(&add.Title, "title", "", "shown with each post; default: the feed's own")
-		fs.StringVar(&mode, "mode", "", "append or sync; default: as usual for the format")
+		fs.StringVar(&mode, "mode", "", "append (newest items) or sync (a full list); default: as usual for the format, append with -push")
 		fs.StringVar(&add.Origin, "origin", "", "the partner that the source is from, and that shows errors of items to its people itself: pages here do not")
 		fs.BoolVar(&push, pushed, false, "a program pushes the items: print the token that it needs")
 		fs.BoolVar(&dry, dryRun, false, "only say what it would bring")

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -180,23 +181,32 @@ func (a *attempt) run(ctx context.Context) (sources.Fetched, error) {
 	if err != nil {
 		return sources.Fetched{}, err
 	}
-	if named == "" || a.target.Read {
+	if len(named) == 0 || a.target.Read {
 		return a.failed(sources.NoFeed), nil
 	}
-	taken, err := a.fetching.Taken(ctx, named)
+	// Another of them can be chosen, also if the first one cannot be read.
+	done, err := a.named(ctx, named[0].URL)
+	done.Feeds = named
+	return done, err
+}
+
+// named fetches the feed that a page names.
+func (a *attempt) named(ctx context.Context, address string) (sources.Fetched, error) {
+	taken, err := a.fetching.Taken(ctx, address)
 	if err != nil {
 		return sources.Fetched{}, err
 	}
 	if taken {
 		return a.failed(sources.URLTaken), nil
 	}
-	if problem, err = a.get(ctx, fetch.Request{URL: named}); err != nil || problem != "" {
+	if problem, err := a.get(ctx, fetch.Request{URL: address}); err != nil || problem != "" {
 		return a.failed(problem), err
 	}
-	if said, wrong, err = a.look(ctx); err != nil || errors.Is(wrong, formats.ErrPage) {
+	said, wrong, err := a.look(ctx)
+	if err != nil || errors.Is(wrong, formats.ErrPage) {
 		return a.failed(sources.NoFeed), err
 	}
-	return a.came(ctx, said.TTL, named)
+	return a.came(ctx, said.TTL, address)
 }
 
 // follow fetches the address that the feed says it has moved to (itunes:new-feed-url). The feed has
@@ -342,27 +352,23 @@ func (a *attempt) look(ctx context.Context) (said formats.Feed, wrong, err error
 	return said, nil, fmt.Errorf("fetched file: %w", err)
 }
 
-// discover returns the address of the first feed that the page in the file names, unless that is the
-// page itself.
-func (a *attempt) discover(ctx context.Context) (string, error) {
+// discover returns the feeds that the page in the file names, and that are not the page itself.
+func (a *attempt) discover(ctx context.Context) (feeds []formats.Discovered, err error) {
 	if err := a.rewind(); err != nil {
-		return "", err
+		return nil, err
 	}
 	kind := a.answer.Type
 	if kind != "" && a.answer.Charset != "" {
 		kind += "; charset=" + a.answer.Charset
 	}
 	found, err := formats.Discover(&cancelled{ctx, a.file}, a.answer.URL, kind)
-	if err != nil {
-		return "", err
-	}
 	for _, d := range found {
-		address, _, _ := strings.Cut(d.URL, "#")
-		if address != a.target.URL && address != a.answer.URL {
-			return address, nil
+		d.URL, _, _ = strings.Cut(d.URL, "#")
+		if d.URL != a.target.URL && d.URL != a.answer.URL && !slices.ContainsFunc(feeds, func(f formats.Discovered) bool { return f.URL == d.URL }) {
+			feeds = append(feeds, d)
 		}
 	}
-	return "", nil
+	return feeds, err
 }
 
 func (a *attempt) rewind() error {

@@ -425,6 +425,71 @@ func TestFeedOfAPage(t *testing.T) {
 	}
 }
 
+// The feeds of a page are known with the source, and each can be its address, also if the first cannot. A
+// page of very many, and of addresses that are none, is harmless.
+func TestFeedsOfAPage(t *testing.T) {
+	s := newSite(t)
+	var links strings.Builder
+	for _, href := range []string{"javascript:alert(1)", "data:text/xml,<rss/>", "/gone", "/feed", "/rss.xml", "/rss.xml#again", "/comments.xml", "http://10.0.0.1/"} {
+		fmt.Fprintf(&links, `<link rel="alternate" type="application/rss+xml" title="Feed %s" href="%s">`, strings.Repeat("<", 1000), href)
+	}
+	for i := range 10_000 {
+		fmt.Fprintf(&links, `<link rel=feed type="%s" href="/%d">`, strings.Repeat("x", i%200), i)
+	}
+	s.fetcher.MaxBytes = 4 << 20
+	s.serve("/feed", text("text/html", "<!doctype html>"+links.String()))
+	s.serve("/rss.xml", text("text/xml", feed))
+	if o := s.fetch(); o.Problem != sources.NotFound {
+		t.Errorf("the first is not there: %+v", o)
+	}
+	s.want("page", "active v1 /feed not_found loads=0 failures=1  in 23 min")
+	found, err := s.run.Sources.ByCode(t.Context(), s.code())
+	s.must(err)
+	if len(found.Feeds) < 10 || len(found.Feeds) > 20 {
+		t.Fatalf("%d feeds", len(found.Feeds))
+	}
+	var addresses []string
+	for _, f := range found.Feeds {
+		if len([]rune(f.Title)) > 100 || len(f.Type) > 100 {
+			t.Errorf("not cut: %+v", f)
+		}
+		addresses = append(addresses, strings.TrimPrefix(f.URL, s.server.URL))
+	}
+	if d := cmp.Diff([]string{"/gone", "/rss.xml", "/comments.xml", "http://10.0.0.1/", "/0"}, addresses[:5]); d != "" {
+		t.Errorf("feeds (-want +got):\n%s", d)
+	}
+	choose := func(address string) {
+		t.Helper()
+		_, err := s.run.Sources.SetFrom(t.Context(), found.AddedBy, found.Code, sources.From{URL: address})
+		s.must(err)
+	}
+	choose(s.server.URL + "/rss.xml")
+	s.fetch()
+	s.want("chosen", "active v2 /rss.xml  loads=1 failures=0  in 126 min")
+	s.must(s.run.Run(t.Context(), s.source))
+	choose("http://10.0.0.1/")
+	if o := s.fetch(); o.Problem != sources.AddressForbidden {
+		t.Errorf("a private address: %+v", o)
+	}
+	if got, err := s.run.Sources.ByCode(t.Context(), found.Code); err != nil || len(got.Feeds) != len(found.Feeds) {
+		t.Errorf("feeds afterwards: %v %v", got.Feeds, err)
+	}
+
+	// Another site is a page again, although there was a feed before.
+	s.serve("/site", text("text/html", fmt.Sprintf(page, "/rss.xml")))
+	choose(s.server.URL + "/site")
+	s.fetch()
+	s.want("another site", "active v5 /rss.xml  loads=2 failures=0  in 126 min")
+	if got, err := s.run.Sources.ByCode(t.Context(), found.Code); err != nil || len(got.Feeds) != 0 {
+		t.Errorf("feeds of another site: %v %v", got.Feeds, err)
+	}
+}
+
+// code is that of the source.
+func (s *site) code() string {
+	return s.list(fmt.Sprintf(`SELECT code FROM sources WHERE id = %d`, s.source))[0]
+}
+
 // F11: a process that finds the lock taken stops. The lock is free afterwards, whatever happened.
 func TestOneFetchesASource(t *testing.T) {
 	s := newSite(t)

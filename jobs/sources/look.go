@@ -35,10 +35,10 @@ func (f Fetcher) Look(ctx context.Context, address string) (s formats.Summary, p
 	if err != nil {
 		return s, "", err
 	}
-	if named == "" {
+	if len(named) == 0 {
 		return s, sources.NoFeed, nil
 	}
-	if p, err := a.get(ctx, fetch.Request{URL: named}); err != nil || p != "" {
+	if p, err := a.get(ctx, fetch.Request{URL: named[0].URL}); err != nil || p != "" {
 		return s, p, err
 	}
 	s, err = a.canonical(ctx)

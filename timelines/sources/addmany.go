@@ -119,8 +119,8 @@ func (a *addresses) add(n New, site string) {
 // already, it draws another one.
 func (a *addresses) insert(ctx context.Context, tx pgx.Tx, owner, actor int64, slug string) error {
 	const query = `
-		INSERT INTO sources (owner_id, added_by, code, way, mode, slug, title, titled, url, site_url, next_at)
-		SELECT @owner, @actor, n.code, 'link', @mode, @slug, n.title, n.titled, n.url, n.site, now()
+		INSERT INTO sources (owner_id, added_by, code, way, mode, slug, title, titled, url, site_url, next_at, settings)
+		SELECT @owner, @actor, n.code, 'link', @mode, @slug, n.title, n.titled, n.url, n.site, now(), '{"rules": {"linked_title": true}}'
 		FROM unnest(@codes::text[], @urls::text[], @titles::text[], @sites::text[], @titled::boolean[])
 			WITH ORDINALITY AS n (code, url, title, site, titled, no)
 		ORDER BY n.no

@@ -13,22 +13,24 @@ import (
 )
 
 // body returns the text of the post that an item becomes: title, text, address, files and tags, each
-// on lines of its own.
+// on lines of its own. The title may be the link to the address (Rules.LinkedTitle); an item without a
+// title has its address written out.
 //
 // The text of a source makes no mention and no tag: its @names are people of another site, and its
 // #77 is the number of an issue there. Only rules make tags. So a text with such marks is written as
-// markup, in which they are escaped. A text with files is markup too, since links to files stand
-// behind words. All other texts stay plain.
+// markup, in which they are escaped. A text with links behind words, of the title or of files, is markup
+// too. All other texts stay plain.
 func (w *writer) body(it *formats.Item) (body string, withMarkup bool) {
 	text := strings.TrimSpace(w.text(it))
-	withMarkup = len(it.Files) > 0 || hasMarks(it.Title) || hasMarks(text) || w.rules.Title != "" && (hasMarks(it.Author) || hasMarks(w.source))
+	linked := w.linksTitle(it)
+	withMarkup = linked || len(it.Files) > 0 || hasMarks(it.Title) || hasMarks(text) || w.rules.Title != "" && (hasMarks(it.Author) || hasMarks(w.source))
 	source := func(text string) string { return text }
-	title := strings.TrimSpace(w.title(it, w.rules.Title, source))
+	title := strings.TrimSpace(w.title(it, w.rules.Title, source, source))
 	var before, after []string
-	if text == title {
+	if text == title || linked && text == it.URL {
 		text = ""
 	}
-	if it.URL != "" && it.URL != title && it.URL != text && !slices.ContainsFunc(it.Files, func(f formats.File) bool { return f.URL == it.URL }) {
+	if it.URL != "" && !linked && it.URL != title && it.URL != text && !slices.ContainsFunc(it.Files, func(f formats.File) bool { return f.URL == it.URL }) {
 		after = append(after, it.URL)
 	}
 	if len(it.Files) > 0 {
@@ -42,7 +44,11 @@ func (w *writer) body(it *formats.Item) (body string, withMarkup bool) {
 	}
 	if withMarkup {
 		source = markup.Escape
-		title = strings.TrimSpace(w.title(it, markup.EscapeMarkup(w.rules.Title), source))
+		titled := source
+		if linked {
+			titled = func(title string) string { return linkTo(oneLine(title), it.URL) }
+		}
+		title = strings.TrimSpace(w.title(it, markup.EscapeMarkup(w.rules.Title), source, titled))
 	}
 	if title != "" {
 		before = append(before, title)
@@ -76,11 +82,17 @@ func hasMarks(text string) bool {
 		slices.ContainsFunc(marks.In(text), func(m marks.Mark) bool { return m.Kind != marks.Link })
 }
 
-// title returns the first line of the post. form is a rule of the owner, and source escapes a text of
-// the source.
-func (w *writer) title(it *formats.Item, form string, source func(string) string) string {
+// linksTitle reports whether the title of an item is the link to its address.
+func (w *writer) linksTitle(it *formats.Item) bool {
+	return w.rules.LinkedTitle && it.URL != "" && strings.TrimSpace(it.Title) != "" && it.Title != it.URL && fitsLink(it.URL) &&
+		!slices.ContainsFunc(it.Files, func(f formats.File) bool { return f.URL == it.URL })
+}
+
+// title returns the first line of the post. form is a rule of the owner, source escapes a text of the
+// source, and titled writes the item's title.
+func (w *writer) title(it *formats.Item, form string, source, titled func(string) string) string {
 	if form == "" || it.Title == "" {
-		return source(it.Title)
+		return titled(it.Title)
 	}
-	return strings.NewReplacer("{title}", source(it.Title), "{author}", source(it.Author), "{source}", source(w.source)).Replace(form)
+	return strings.NewReplacer("{title}", titled(it.Title), "{author}", source(it.Author), "{source}", source(w.source)).Replace(form)
 }

@@ -1,6 +1,7 @@
 package sources_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -109,4 +110,120 @@ func TestLongTextLeavesRoom(t *testing.T) {
 	if n := utf8.RuneCountInString(body); n > timelines.MaxPostRunes || n < timelines.MaxPostRunes-3 || !strings.HasSuffix(body, "*\n\nhttps://example.org/1\n\n#boats") {
 		t.Errorf("%d characters that end with %q", n, body[len(body)-60:])
 	}
+}
+
+// A source that was added since there is that rule makes the title of an item the link to its address.
+func TestLinkedTitles(t *testing.T) {
+	const mp3 = "https://a.example/1.mp3"
+	for _, tt := range []struct {
+		what, form string
+		item       formats.Item
+		want       string
+		plain      bool
+	}{
+		{what: "a blog", item: formats.Item{Title: "The *ferry* is late", URL: "https://a.example/1", Text: "Again."}, want: "[The \\*ferry\\* is late](https://a.example/1)\n\nAgain."},
+		{what: "a podcast", item: formats.Item{Title: "Episode 1", URL: "https://a.example/1", Files: []formats.File{{URL: mp3, Type: "audio/mpeg", Seconds: 2530}}}, want: "[Episode 1](https://a.example/1)\n\n[Audio, 42 min](" + mp3 + ")"},
+		{what: "a podcast whose address is the file", item: formats.Item{Title: "Episode 1", URL: mp3, Files: []formats.File{{URL: mp3, Seconds: 2530}}}, want: "Episode 1\n\n[Audio, 42 min](" + mp3 + ")"},
+		{what: "no title", item: formats.Item{URL: "https://a.example/1", Text: "Again."}, want: "Again.\n\nhttps://a.example/1", plain: true},
+		{what: "no address", item: formats.Item{Title: "T", Text: "Again."}, want: "T\n\nAgain.", plain: true},
+		{what: "an address alone", item: formats.Item{URL: "https://a.example/1"}, want: "https://a.example/1", plain: true},
+		{what: "an address as the title", item: formats.Item{Title: "https://a.example/1", URL: "https://a.example/1"}, want: "https://a.example/1", plain: true},
+		{what: "an address as the text", item: formats.Item{Title: "T", Text: "https://a.example/1", URL: "https://a.example/1"}, want: "[T](https://a.example/1)"},
+		{what: "an address that is too long", item: formats.Item{Title: "T", URL: "https://a.example/" + strings.Repeat("x", 2020)}, want: "T\n\nhttps://a.example/" + strings.Repeat("x", 2020), plain: true},
+		{what: "a form", form: "#log {source}, {author}: {title}!", item: formats.Item{Title: "Fix #77", Author: "@bob", URL: "https://a.example/(1)"}, want: "#log Log \\#book, \\@bob: [Fix \\#77](https://a.example/%281%29)!"},
+		{what: "tags", item: formats.Item{Title: "T", URL: "https://a.example/1", Categories: []string{"Boats"}}, want: "[T](https://a.example/1)\n\n#boats"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			w := newWorld(t)
+			ann := w.person("ann")
+			w.person("bob")
+			s := w.add(ann, sources.New{Owner: "ann", Way: sources.File, Mode: sources.Append, Title: "Log #book", Settings: sources.Settings{
+				Rules: sources.Rules{AllTags: true, Title: tt.form},
+			}})
+			tt.item.ID, tt.item.At = "1", time.Now().UTC().Truncate(time.Microsecond)
+			w.same("counts", w.load(s.ID, 10, &tt.item).Counts, sources.Counts{Added: 1})
+			w.same("body", value[string](w, `SELECT body FROM posts`), tt.want)
+			w.same("markup", value[bool](w, `SELECT markup FROM posts`), !tt.plain)
+			w.same("the same again", w.load(s.ID, 10, &tt.item).Counts, sources.Counts{Same: 1})
+			w.same("cards asked for", value[int64](w, `SELECT count(*) FROM links`), int64(0))
+			w.same("mentions", value[int64](w, `SELECT count(*) FROM text_marks m JOIN timelines t ON t.id = m.timeline_id WHERE t.kind = 'mentions'`), int64(0))
+		})
+	}
+}
+
+// Whatever a title has in it, the post has one link, to the item's address, and shows the title.
+func TestHostileTitles(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(w.person("ann"), sources.New{Owner: "ann", Way: sources.File, Mode: sources.Append, Title: "Log"})
+	titles := []string{
+		"](javascript:alert(1))", "a](https://evil.example)[b", "[x](https://evil.example)", "![x](https://evil.example)", "a]", "[", "]", `\`, `a\`, `\]`, "`a`](", "```", "a ` b",
+		"**a", "_a_", "~~a~~", "||a||", "> a", "- a", "1. a", "# a", "@bob #tag", "<b>a</b>&amp;<script>", "a\nb", "a\n\nb", "\n- a\n- b", "https://evil.example", "see https://evil.example/a)[b](c",
+		"https://evil.example/[a]", "https://evil.example/[a](https://x.example)", "see https://evil.example/*a*", "https://a.example/1 again", "evil.example", "\u202egnp.exe", strings.Repeat("x", formats.MaxTitleRunes),
+		strings.Repeat("[", 500), strings.Repeat("]", 500), strings.Repeat("*", 500),
+	}
+	var list []*formats.Item
+	for i, title := range titles {
+		it := item(fmt.Sprint(i), title, time.Hour)
+		it.Text = "Below."
+		list = append(list, it)
+	}
+	w.same("counts", w.load(s.ID, 100, list...).Counts, sources.Counts{Added: int64(len(titles))})
+	for i, title := range titles {
+		body := value[string](w, `SELECT p.body FROM posts p JOIN source_items i ON i.post_id = p.id WHERE i.external_id = $1`, fmt.Sprint(i))
+		out := markup.HTML(body)
+		if strings.Count(out, "<a ") != 1 || !strings.HasPrefix(out, `<p dir="auto"><a href="https://example.org/`+fmt.Sprint(i)+`" rel="nofollow noopener ugc">`) || !strings.HasSuffix(out, `<p dir="auto">Below.</p>`) {
+			t.Errorf("%q is %q, and shown as\n%s", title, body, out)
+		}
+		first, _, _ := strings.Cut(markup.Plain(body), "\n")
+		shown, host, _ := strings.Cut(first, " (example.org)")
+		if want := markup.Unturned(strings.Join(strings.Fields(title), " ")); shown != want || host != "" {
+			t.Errorf("%q is %q, and shown as %q", title, body, first)
+		}
+		for _, sign := range []string{"<em", "<strong", "<del", "<code", "<pre", "<li", "<blockquote", "<input", "<script", "<img"} {
+			if strings.Contains(out, sign) {
+				t.Errorf("%q has %s…>: %s", title, sign, out)
+			}
+		}
+	}
+}
+
+// Search and the language of a post go by the words of a linked title, not by the address.
+func TestWordsOfLinkedTitles(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(w.person("ann"), sources.New{Owner: "ann", Way: sources.File, Mode: sources.Append, Title: "Log"})
+	it := item("1", "[Весна] идёт: первые пароходы на Неве", time.Hour)
+	it.URL = "https://example.org/the-first-steamers-of-this-spring-are-on-the-river-and-everybody-is-out"
+	w.load(s.ID, 10, it)
+	w.same("language", value[string](w, `SELECT lang FROM posts`), "ru")
+	for _, word := range []string{"весна", "пароход", "нева"} {
+		if !value[bool](w, `SELECT lexemes @@ plainto_tsquery('russian', $1) FROM texts WHERE comment_id = 0`, word) {
+			t.Errorf("search does not find %q", word)
+		}
+	}
+}
+
+// A source from before there were linked titles keeps the form of its posts until its owner chooses the
+// other, and an item under a new id is found again in both.
+func TestLinkedTitlesOfFormerSources(t *testing.T) {
+	w := newWorld(t)
+	ann := w.person("ann")
+	source := w.source(ann, "Log", sources.Append, `{}`)
+	hash := func() string { return value[string](w, `SELECT encode(hash, 'hex') FROM source_items`) }
+	it := item("1", "example.com is down", time.Hour)
+	w.load(source, 10, it)
+	w.same("body", value[string](w, `SELECT body FROM posts`), "example.com is down\n\nhttps://example.org/1")
+	code := value[string](w, `SELECT code FROM sources`)
+	before := hash()
+	_, err := w.sources.Change(t.Context(), ann.ID, code, "Log", sources.Settings{Rules: sources.Rules{LinkedTitle: true}})
+	w.must(err)
+	it.ID = "another"
+	w.same("counts of another id and another form", w.load(source, 10, it).Counts, sources.Counts{Changed: 1})
+	w.same("body", value[string](w, `SELECT body FROM posts`), "[example.com is down](https://example.org/1)")
+	w.same("the same", w.load(source, 10, it).Counts, sources.Counts{Same: 1})
+	_, err = w.sources.Change(t.Context(), ann.ID, code, "Log", sources.Settings{})
+	w.must(err)
+	it.ID = "1"
+	w.same("counts of the way back", w.load(source, 10, it).Counts, sources.Counts{Changed: 1})
+	w.same("hash as before", hash(), before)
+	w.same("posts", value[int64](w, `SELECT count(*) FROM posts`), int64(1))
 }

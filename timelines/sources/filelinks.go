@@ -133,9 +133,18 @@ const mostLink = 2000
 // linkTo returns a link in markup. An address that cannot stand in a link follows the label.
 func linkTo(label, address string) string {
 	label = strings.ReplaceAll(markup.Escape(label), "]", `\]`)
-	inside := strings.NewReplacer("(", "%28", ")", "%29").Replace(address)
-	if len(inside) > mostLink || strings.ContainsAny(inside, " <>") {
+	if !fitsLink(address) {
 		return label + ": " + address
 	}
-	return "[" + label + "](" + inside + ")"
+	return "[" + label + "](" + inLink(address) + ")"
+}
+
+// fitsLink reports whether an address can stand in a link.
+func fitsLink(address string) bool {
+	_, ok := markup.WebAddress(address)
+	return ok && len(inLink(address)) <= mostLink && !strings.ContainsAny(address, " <>")
+}
+
+func inLink(address string) string {
+	return strings.NewReplacer("(", "%28", ")", "%29").Replace(address)
 }

@@ -35,9 +35,9 @@ func addressOf(url string) *int64 {
 // there is one, and no other new item with this URL may match.
 //
 // This works for windows, and for files of one batch, as windows are: only then it is known which
-// items are absent.
+// items are absent. A program that sends single items says nothing of the others.
 func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
-	if b.source.Mode != Append || b.load.Lines == nil || *b.load.Lines != int64(len(lines)) {
+	if b.pushed != nil || b.source.Mode != Append || b.load.Lines == nil || *b.load.Lines != int64(len(lines)) {
 		return nil
 	}
 	asked := map[int64][]entry{}
@@ -97,9 +97,7 @@ func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
 			return false
 		}
 		is := func(it entry) bool {
-			body, withMarkup := b.writer.body(it.Item)
-			title, _, _ := strings.Cut(body, "\n")
-			return (t.Title == "" || shown(t.Title, t.Markup) == shown(title, withMarkup)) && (it.At.IsZero() || it.At.Sub(t.CreatedAt).Abs() <= sameDate)
+			return (t.Title == "" || b.writer.begins(it.Item, shown(t.Title, t.Markup))) && (it.At.IsZero() || it.At.Sub(t.CreatedAt).Abs() <= sameDate)
 		}
 		// If several new items have the URL, exactly one of them must match.
 		if !is(it) || slices.ContainsFunc(asked[*at], func(other entry) bool { return other.ID != it.ID && is(other) }) {
@@ -112,6 +110,20 @@ func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
 		return true
 	})
 	return nil
+}
+
+// begins reports whether the post of an item has this as its first line, with or without the link that
+// the rules make of its title now: the post that is there may be from before they did.
+func (w *writer) begins(it *formats.Item, line string) bool {
+	other := *w
+	other.rules.LinkedTitle = !w.rules.LinkedTitle
+	for _, w := range []*writer{w, &other} {
+		body, withMarkup := w.body(it)
+		if first, _, _ := strings.Cut(body, "\n"); shown(first, withMarkup) == line {
+			return true
+		}
+	}
+	return false
 }
 
 // shown returns a line without its markup, if it has any: an item may come with markup or without.

@@ -234,10 +234,10 @@ func (w *world) end(k *sources.Work, l *sources.Load) {
 	}
 }
 
-// shown returns the texts of all posts, the newest first.
+// shown are the first lines of the posts there are, without the links of titles, the newest first.
 func (w *world) shown() []string {
 	w.Helper()
-	return w.list(`SELECT split_part(body, E'\n', 1) FROM posts WHERE deleted_at IS NULL ORDER BY fresh_at DESC, id DESC`)
+	return w.list(`SELECT regexp_replace(split_part(body, E'\n', 1), '^\[(.*)\]\(.*\)$', '\1') FROM posts WHERE deleted_at IS NULL ORDER BY fresh_at DESC, id DESC`)
 }
 
 // item returns an item whose title names it.

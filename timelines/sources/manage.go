@@ -44,10 +44,11 @@ type New struct {
 	Way  Way
 	// URL is the address of a Link, in any form that people write (formats.Address).
 	URL string
-	// Title is shown with each post; empty: the feed's own title, once it is known.
-	Title    string
-	Format   formats.Format
-	Mode     Mode // empty: as usual for the format
+	// Title is shown with each post; empty: the feed's own, once it is known.
+	Title  string
+	Format formats.Format
+	Mode   Mode // empty: as usual for the format
+	// Settings are those it begins with; its titles are links in any case (Rules.LinkedTitle).
 	Settings Settings
 	// Origin is the partner that adds the source, if any, and shows the errors of items itself (F26).
 	Origin string
@@ -73,6 +74,7 @@ func (s *Store) Add(ctx context.Context, actor int64, n New) (Source, error) {
 var errCodeTaken = errors.New("the code is taken")
 
 func (s *Store) add(ctx context.Context, actor int64, n New) (Source, error) {
+	n.Settings.Rules.LinkedTitle = true
 	settings, err := json.Marshal(n.Settings)
 	if err != nil {
 		return Source{}, fmt.Errorf("add a source: %w", err)
@@ -175,12 +177,12 @@ func (s Settings) check() error {
 }
 
 // mode returns the mode that was asked for, or the usual one of the format. A link whose format is
-// not known yet is a window, so that nothing is removed by mistake.
+// not known yet is a window, and so is the source of a program, so that nothing is removed by mistake.
 func (n *New) mode() Mode {
 	switch {
 	case n.Mode != "":
 		return n.Mode
-	case n.Format.Sync(), n.Format == "" && n.Way == Push:
+	case n.Format.Sync():
 		return Sync
 	}
 	return Append
@@ -197,7 +199,12 @@ func (n *New) title() string {
 	if title == "" {
 		title = string(n.Way)
 	}
-	runes := []rune(title)
+	return cut(title)
+}
+
+// cut is as much of a text as a title may have.
+func cut(text string) string {
+	runes := []rune(text)
 	return string(runes[:min(len(runes), maxTitleRunes)])
 }
 

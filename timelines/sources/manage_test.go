@@ -35,7 +35,7 @@ func TestWhoManagesSources(t *testing.T) {
 	w.same("title until the feed says its own", mine.Title, "example.org")
 	w.same("mode until the format is known", mine.Mode, sources.Append)
 	ours := w.add(ann, sources.New{Owner: "sailing", Way: sources.Push, Title: "Log book"})
-	w.same("mode of pushes", ours.Mode, sources.Sync)
+	w.same("mode of pushes", ours.Mode, sources.Append)
 	for name, want := range map[string]error{"ann": timelines.ErrForbidden, "sailing": timelines.ErrForbidden, "nobody": timelines.ErrNotFound} {
 		if _, err := w.sources.Add(t.Context(), bob.ID, sources.New{Owner: name, Way: sources.File}); !errors.Is(err, want) {
 			t.Errorf("bob adds one to %s: got %v, want %v", name, err, want)
@@ -49,7 +49,11 @@ func TestWhoManagesSources(t *testing.T) {
 		"pause":  func(a int64, c string) error { _, err := w.sources.Pause(t.Context(), a, c); return err },
 		"resume": func(a int64, c string) error { _, err := w.sources.Resume(t.Context(), a, c); return err },
 		"fetch":  func(a int64, c string) error { _, err := w.sources.FetchNow(t.Context(), a, c); return err },
-		"token":  func(a int64, c string) error { _, err := w.sources.Token(t.Context(), a, c); return err },
+		"from": func(a int64, c string) error {
+			_, err := w.sources.SetFrom(t.Context(), a, c, sources.From{Mode: sources.Append})
+			return err
+		},
+		"token": func(a int64, c string) error { _, err := w.sources.Token(t.Context(), a, c); return err },
 		"change": func(a int64, c string) error {
 			_, err := w.sources.Change(t.Context(), a, c, "Another", sources.Settings{})
 			return err

@@ -2,6 +2,7 @@ package sources_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ import (
 func TestPushes(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
-	s := w.add(ann, sources.New{Owner: "ann", Way: sources.Push, Title: "Log book", Settings: sources.Settings{MostGone: 100}})
+	s := w.add(ann, sources.New{Owner: "ann", Way: sources.Push, Mode: sources.Sync, Title: "Log book", Settings: sources.Settings{MostGone: 100}})
 	k, err := w.sources.Take(t.Context(), s.ID)
 	w.must(err)
 	defer func() { w.must(k.Close(t.Context())) }()
@@ -60,8 +61,8 @@ func TestPushes(t *testing.T) {
 	w.same("counts", next.Counts, sources.Counts{Added: 3, Skipped: 1, Errors: 1})
 	w.same("posts", w.shown(), []string{"first", "second", "third"})
 
-	// One item changes here, one changes there, and one is absent.
-	code := value[string](w, `SELECT code FROM posts WHERE body LIKE 'second%'`)
+	// One is changed here, one there, and one is absent.
+	code := value[string](w, `SELECT code FROM posts WHERE body LIKE '[second%'`)
 	_, err = w.posts.Posts.Edit(t.Context(), ann.ID, code, "in my own words")
 	w.must(err)
 	l, err = w.sources.Receive(t.Context(), s.ID)
@@ -105,4 +106,34 @@ func TestPushes(t *testing.T) {
 		t.Errorf("a batch of a cancelled load: got %v, want %v", err, sources.ErrStale)
 	}
 	push(again.No, 1, a)
+}
+
+// A program sends its newest items, unless its source is set to full lists: the next load removes
+// nothing, and an item with the title and the address of another is a new one.
+func TestProgramsBeginWithNewestItems(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(w.person("ann"), sources.New{Owner: "ann", Way: sources.Push, Title: "Bot"})
+	k, err := w.sources.Take(t.Context(), s.ID)
+	w.must(err)
+	defer func() { w.must(k.Close(t.Context())) }()
+	for _, title := range []string{"one", "two"} {
+		l, err := w.sources.Receive(t.Context(), s.ID)
+		w.must(err)
+		_, _, err = k.Push(t.Context(), l.No, sources.Batch{No: 1, Lines: w.lines(item(title, title, time.Hour))})
+		w.must(err)
+		w.must(w.sources.EndPush(t.Context(), s.ID, l.No, 1))
+		l, err = k.Next(t.Context())
+		w.must(err)
+		w.end(k, &l)
+		w.same("removed", l.Removed+l.Gone, int64(0))
+	}
+	w.same("posts", value[int64](w, `SELECT count(*) FROM posts WHERE deleted_at IS NULL`), int64(2))
+
+	for id := range 3 {
+		build := &formats.Item{ID: fmt.Sprint("build ", id), Title: "The build passed", URL: "https://ci.example/"}
+		results, _, err := k.PushItems(t.Context(), sources.Batch{Lines: w.lines(build)})
+		w.must(err)
+		w.same("result", results[0].Result, sources.ResultAdded)
+	}
+	w.same("builds", value[int64](w, `SELECT count(*) FROM posts WHERE body LIKE '%build passed%'`), int64(3))
 }

@@ -25,7 +25,10 @@ type Rules struct {
 	// Title is the form of the first line. {title}, {author} and {source} stand for those of the item.
 	// Empty: "{title}".
 	Title string `json:"title,omitempty"`
-	// Text says how much of the text is shown below the title. Empty: TextBeginning.
+	// LinkedTitle makes the title of an item a link to its address, which is written out otherwise.
+	// Sources that were added before there was this rule do without it, and their posts stay as they are.
+	LinkedTitle bool `json:"linked_title,omitempty"`
+	// Text says how much of the text is shown below: TextBeginning if empty.
 	Text string `json:"text,omitempty"`
 	// AllTags makes a tag of each category. Tags gives tags to some categories, also if AllTags is
 	// set; an empty tag stands for no tag.

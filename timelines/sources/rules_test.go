@@ -179,14 +179,16 @@ func TestSavedUnchanged(t *testing.T) {
 	}
 	s := w.add(ann, sources.New{Owner: "ann", Way: sources.File, Format: formats.CSV, Title: "A list"})
 	for _, same := range []sources.Settings{
-		{},
-		{Gone: sources.Delete, MostGone: sources.DefaultMostGone, Rules: sources.Rules{Text: sources.TextBeginning, Title: " {title} ", Tags: []sources.TagRule{}}},
+		{Rules: sources.Rules{LinkedTitle: true}},
+		{Gone: sources.Delete, MostGone: sources.DefaultMostGone, Rules: sources.Rules{LinkedTitle: true, Text: sources.TextBeginning, Title: " {title} ", Tags: []sources.TagRule{}}},
 	} {
 		w.load(s.ID, 7, list...)
 		if _, err := w.sources.Change(t.Context(), ann.ID, s.Code, "A list", same); err != nil {
 			t.Fatal(err)
 		}
 		w.same("counts of the same file", w.load(s.ID, 7, list...).Counts, sources.Counts{Same: 20})
+		_, err := w.sources.SetFrom(t.Context(), ann.ID, s.Code, sources.From{Mode: s.Mode})
+		w.must(err)
 		w.same("versions", versions(s), "source 1, posts 1")
 	}
 	rules := sources.Settings{Gone: sources.Keep, Rules: sources.Rules{
@@ -200,11 +202,11 @@ func TestSavedUnchanged(t *testing.T) {
 	}
 	w.same("versions after other rules", versions(s), "source 2, posts 1")
 
-	// The settings of a source, and of a waiting load, may have been stored by an older version.
-	_, err := w.pool.Exec(t.Context(), `UPDATE sources SET settings = '{"gone": "delete", "rules": {"text": "beginning"}}'`)
+	// The settings of a source, and of a load that waits, may be from before.
+	_, err := w.pool.Exec(t.Context(), `UPDATE sources SET settings = '{"gone": "delete", "rules": {"text": "beginning", "linked_title": true}}'`)
 	w.must(err)
 	w.same("counts by former settings", w.load(s.ID, 7, list...).Counts, sources.Counts{Same: 20})
-	_, err = w.sources.Change(t.Context(), ann.ID, s.Code, "A list", sources.Settings{})
+	_, err = w.sources.Change(t.Context(), ann.ID, s.Code, "A list", sources.Settings{Rules: sources.Rules{LinkedTitle: true}})
 	w.must(err)
 	w.same("versions of former settings", versions(s), "source 2, posts 1")
 }

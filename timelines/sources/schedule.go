@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"riverrun/timelines/sources/formats"
 	"riverrun/timelines/sources/hosts"
 )
 
@@ -206,7 +208,7 @@ type Target struct {
 	Version int64
 	URL     string
 	Format  string
-	// Read says that the address gave a feed before.
+	// Read says that there was a feed at this address before.
 	Read bool
 	// Content is the SHA-256 of the file that need not be loaded again: the file of the last load, if
 	// that load had no problems and the same version (F11), or has not ended. ETag and Modified came
@@ -222,7 +224,7 @@ type Target struct {
 // Target returns what is to be fetched, or ErrNotFound if the source is not active, or not a link.
 func (f *Fetching) Target(ctx context.Context) (Target, error) {
 	const query = `
-		SELECT s.version, s.url, s.format, EXISTS (SELECT FROM loads r WHERE r.source_id = s.id AND NOT r.dry), coalesce(s.content, l.file), CASE WHEN s.content IS NULL THEN '' ELSE s.etag END,
+		SELECT s.version, s.url, s.format, EXISTS (SELECT FROM loads r WHERE r.source_id = s.id AND r.no > s.unread_until AND NOT r.dry), coalesce(s.content, l.file), CASE WHEN s.content IS NULL THEN '' ELSE s.etag END,
 			CASE WHEN s.content IS NULL THEN '' ELSE s.modified END, s.ttl, s.failures, s.problem
 		FROM sources s LEFT JOIN loads l ON l.source_id = s.id AND l.no = s.loads AND l.version = s.version AND NOT l.dry
 			AND l.state IN ('waiting', 'reading', 'applying', 'finishing', 'sweeping', 'held')
@@ -287,7 +289,9 @@ type Fetched struct {
 	// URL is the address that the source moves to (301, 308, or the feed that a page names); empty: it
 	// stays. It must not be Taken.
 	URL string
-	// File is the file that came, if it is to be loaded.
+	// Feeds are those that a page names, if it names several.
+	Feeds []formats.Discovered
+	// File is what came, if it is to be loaded.
 	File *FetchedFile
 	// Dry makes a load that shows what the file would change. It changes nothing of the source but the
 	// number of its loads. It needs a File.
@@ -302,6 +306,24 @@ type FetchedFile struct {
 	MediaType, Charset, Base string
 	ETag, Modified           string
 	TTL                      time.Duration
+}
+
+// shownFeeds returns the feeds that a page names as they are stored, cut to the lengths that our pages show.
+// It returns nil unless there are several.
+func shownFeeds(found []formats.Discovered) (*string, error) {
+	if len(found) < 2 {
+		return nil, nil
+	}
+	list := make([]formats.Discovered, len(found))
+	for i, d := range found {
+		list[i] = formats.Discovered{URL: d.URL, Title: cut(d.Title), Type: cut(d.Type)}
+	}
+	data, err := json.Marshal(list)
+	if err != nil {
+		return nil, fmt.Errorf("feeds of a page: %w", err)
+	}
+	text := string(data)
+	return &text, nil
 }
 
 // Record records what happened in a fetch, with a load for a new file and its job, in one
@@ -322,6 +344,7 @@ func (f *Fetching) Record(ctx context.Context, d Fetched) (load int64, err error
 				failures = CASE WHEN @problem <> '' THEN failures + 1 WHEN problem = ANY(@problems) OR NOT @new THEN 0 ELSE failures END,
 				version = version + CASE WHEN @url = '' THEN 0 ELSE 1 END,
 				url = CASE WHEN @url = '' THEN url ELSE @url END,
+				feeds = coalesce(@feeds::jsonb, feeds),
 				content = CASE WHEN @new OR @url <> '' THEN NULL ELSE content END,
 				etag = CASE WHEN @new THEN @etag ELSE etag END,
 				modified = CASE WHEN @new THEN @modified ELSE modified END,
@@ -340,8 +363,12 @@ func (f *Fetching) Record(ctx context.Context, d Fetched) (load int64, err error
 	if file == nil {
 		file = &FetchedFile{}
 	}
+	feeds, err := shownFeeds(d.Feeds)
+	if err != nil {
+		return 0, err
+	}
 	args := pgx.StrictNamedArgs{
-		"source": f.source, "version": d.Version, "dry": d.Dry, "new": d.File != nil, "gone": d.Problem == Gone, "after": d.After,
+		"feeds": feeds, "source": f.source, "version": d.Version, "dry": d.Dry, "new": d.File != nil, "gone": d.Problem == Gone, "after": d.After,
 		"problem": string(d.Problem), "problems": Problems, "url": d.URL, "etag": file.ETag, "modified": file.Modified,
 		"ttl": int64(file.TTL / time.Second), "file": file.Sum[:], "bytes": file.Bytes, "type": file.MediaType,
 		"charset": file.Charset, "base": file.Base,

@@ -76,19 +76,21 @@ const (
 
 // Source is a feed from elsewhere.
 type Source struct {
-	ID       int64
-	Code     string
-	OwnerID  int64
-	AddedBy  int64
-	Version  int64
-	Way      Way
-	Mode     Mode
-	Status   Status
-	Format   formats.Format // empty: not known yet
-	Slug     string
-	Title    string
-	URL      string // of a Link
-	SiteURL  string
+	ID      int64
+	Code    string
+	OwnerID int64
+	AddedBy int64
+	Version int64
+	Way     Way
+	Mode    Mode
+	Status  Status
+	Format  formats.Format // empty: not known yet
+	Slug    string
+	Title   string
+	URL     string // of a Link
+	SiteURL string
+	// Feeds are those that the page at its address named, if there were several: it is one of them.
+	Feeds    []formats.Discovered
 	Settings Settings
 	// Problem is a stable code that says why the source does not load; empty: it does.
 	Problem string
@@ -136,18 +138,18 @@ func (s *Store) On(pool *pgxpool.Pool) *Store {
 func (s *Store) Photos() *photos.Store { return photos.New(s.posts, s.pool) }
 
 const sourceColumns = `id, code, owner_id, added_by, version, way, mode, status, format, slug, title, url, site_url, settings, problem, next_at, succeeded_at,
-	fetched_at, claimed_at, created_at, failures, preview, origin, errors_visible, token_hash IS NOT NULL`
+	fetched_at, claimed_at, created_at, failures, preview, origin, errors_visible, token_hash IS NOT NULL, feeds`
 
 func scanSource(row pgx.Row) (s Source, err error) {
-	var settings []byte
+	var settings, feeds []byte
 	err = row.Scan(&s.ID, &s.Code, &s.OwnerID, &s.AddedBy, &s.Version, &s.Way, &s.Mode, &s.Status, &s.Format, &s.Slug, &s.Title, &s.URL,
 		&s.SiteURL, &settings, &s.Problem, &s.NextAt, &s.SucceededAt,
-		&s.FetchedAt, &s.ClaimedAt, &s.CreatedAt, &s.Failures, &s.Preview, &s.Origin, &s.ErrorsVisible, &s.HasToken)
+		&s.FetchedAt, &s.ClaimedAt, &s.CreatedAt, &s.Failures, &s.Preview, &s.Origin, &s.ErrorsVisible, &s.HasToken, &feeds)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s, ErrNotFound
 	}
 	if err == nil {
-		err = json.Unmarshal(settings, &s.Settings)
+		err = errors.Join(json.Unmarshal(settings, &s.Settings), json.Unmarshal(feeds, &s.Feeds))
 	}
 	if err != nil {
 		return s, fmt.Errorf("read source: %w", err)

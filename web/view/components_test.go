@@ -97,6 +97,7 @@ func TestComponents(t *testing.T) {
 		"source_preview_ru":        flows.preview,
 		"source_push":              flows.push,
 		"source_wrong":             flows.rules,
+		"source_feeds_ru":          flows.feeds,
 		"load":                     flows.load,
 		"load_partner_ru":          flows.partner,
 		"alerts":                   told(&looked),

@@ -172,6 +172,10 @@ func TestEntry(t *testing.T) {
 	eyes.To = []timelines.Timeline{ofKind(kinds.Eyes, anna)}
 	eyes.Why = eyes.To
 
+	linked := testItem()
+	linked.Fold.Text.Markup, linked.Fold.Text.Via, linked.Fold.Text.ViaURL = true, "Harbour notes", "https://harbour.example/"
+	linked.Fold.Text.Body = `[The \*ferry\* \[again\](javascript:alert(1)) & evil.example](https://harbour.example/ferry)` + "\n\nThe 8:40 is late.\n\n[Audio, 42 min, 38 MB](https://harbour.example/1.mp3)"
+
 	for _, tt := range []struct {
 		name   string
 		viewer int64
@@ -187,6 +191,7 @@ func TestEntry(t *testing.T) {
 		{"entry_eyes", anna, "ru", eyes},
 		{"entry_full", kirill, "en", full},
 		{"entry_unknown_author", 0, "en", stranger},
+		{"entry_linked_title", anna, "en", linked},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := testRenderer(t)

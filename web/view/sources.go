@@ -9,6 +9,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/formats"
 )
 
 // Sources is the page of somebody's sources, or of a group's, as components see it, with the form as
@@ -358,6 +359,7 @@ type SourcePage struct {
 	// Places are where the source may go: those of the viewer and of groups that they run.
 	Groups []timelines.Account
 	Rules  SourceRules
+	From   sources.From
 	Token  string // a new one, which is shown once
 	Note   SourceNote
 	Act    string // the form that had an error
@@ -377,14 +379,14 @@ const (
 // SourceRules are the settings of a source as their form has them.
 type SourceRules struct {
 	Title, Form, Text, Tags, Groups, Only, Without, Gone, MostGone string
-	AllTags, WaitPictures                                          bool
+	AllTags, LinkedTitle, WaitPictures                             bool
 }
 
 // RulesOf are the settings of a source for the form.
 func RulesOf(s sources.Source) SourceRules {
 	r := SourceRules{
-		WaitPictures: s.Settings.WaitPictures,
-		Title:        s.Title, Form: s.Settings.Rules.Title, Text: s.Settings.Rules.Text, AllTags: s.Settings.Rules.AllTags,
+		WaitPictures: s.Settings.WaitPictures, LinkedTitle: s.Settings.Rules.LinkedTitle,
+		Title: s.Title, Form: s.Settings.Rules.Title, Text: s.Settings.Rules.Text, AllTags: s.Settings.Rules.AllTags,
 		Only: strings.Join(s.Settings.Rules.Only, "\n"), Without: strings.Join(s.Settings.Rules.Without, "\n"), Gone: s.Settings.Gone,
 	}
 	var tags []string
@@ -427,10 +429,62 @@ func (v SourcePage) errorIn(act, field string) string {
 // stray is the error of a form as a whole, or of a field that no form shows.
 func (v SourcePage) stray() string {
 	switch v.Act {
-	case "change", "move", "file", "remove":
+	case "change", "from", "feed", "move", "file", "remove":
 		return ""
 	}
 	return v.Error.Text
+}
+
+// fromTitle names the form of where the source comes from, and what it holds.
+func (v SourcePage) fromTitle() string {
+	if v.Way == sources.Link {
+		return v.Locale.T("source.at")
+	}
+	return v.Locale.T("sources.mode")
+}
+
+// modeText says what the source holds.
+func (s SourceRow) modeText() string {
+	if s.fullList() {
+		return s.Locale.T("sources.mode.sync")
+	}
+	return s.Locale.T("sources.mode.append")
+}
+
+// several reports whether the page at the source's address named several feeds.
+func (v SourcePage) several() bool { return v.Way == sources.Link && len(v.Feeds) > 1 }
+
+// feedNow names the feed that is the source.
+func (v SourcePage) feedNow() string {
+	for _, f := range v.Feeds {
+		if f.URL == v.URL {
+			return feedName(f)
+		}
+	}
+	return shownAddress(v.URL)
+}
+
+// feedName is what a page calls its feed, or else where that is.
+func feedName(f formats.Discovered) string {
+	if name := ShortText(f.Title, 100); name != "" {
+		return name
+	}
+	return shownAddress(f.URL)
+}
+
+// feedNote says where a feed is that has a name, and what it is, as its page has it.
+func feedNote(f formats.Discovered) string {
+	var parts []string
+	if f.Title != "" {
+		parts = append(parts, shownAddress(f.URL))
+	}
+	for _, known := range []struct{ sign, name string }{{"atom", "Atom"}, {"json", "JSON Feed"}, {"rss", "RSS"}, {"rdf", "RSS"}} {
+		if strings.Contains(f.Type, known.sign) {
+			parts = append(parts, known.name)
+			break
+		}
+	}
+	return strings.Join(parts, " · ")
 }
 
 // preview is the last load if it shows what it would change; nil: it does not.

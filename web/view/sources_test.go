@@ -12,7 +12,7 @@ import (
 )
 
 type flowing struct {
-	list, group, wrong, loading, failed, held, preview, push, rules, load, partner templ.Component
+	list, group, wrong, loading, failed, held, preview, push, rules, feeds, load, partner templ.Component
 }
 
 // sourceComponents are the pages of sources in each of their states.
@@ -64,7 +64,7 @@ func sourceComponents(me, russian *Base, club timelines.Account) flowing {
 	})
 	paused := row(me, func(s *SourceRow) { s.Status, s.Posts, s.Slug = sources.Paused, 10_001, "photos" })
 	page := func(s SourceRow, change func(*SourcePage)) templ.Component {
-		v := SourcePage{SourceRow: s, Rules: RulesOf(s.Source), Groups: []timelines.Account{club}}
+		v := SourcePage{SourceRow: s, Rules: RulesOf(s.Source), From: sources.From{URL: s.URL, Mode: s.Mode}, Groups: []timelines.Account{club}}
 		if s.Load != nil {
 			v.Loads = []sources.Load{*s.Load}
 		}
@@ -101,6 +101,18 @@ func sourceComponents(me, russian *Base, club timelines.Account) flowing {
 			s.Settings.Rules = sources.Rules{Tags: []sources.TagRule{{Category: "Boats", Tag: "sailing"}, {Category: "Ads"}}, Only: []string{"a", "b c"}}
 		}), func(v *SourcePage) {
 			v.Act, v.Error = "change", FormError{Field: "rules.tags", Text: "Like this."}
+		}),
+		feeds: page(row(russian, func(s *SourceRow) {
+			s.Settings.Rules.LinkedTitle = true
+			s.URL = "https://anna.example/comments.xml"
+			s.Feeds = []formats.Discovered{
+				{URL: "https://anna.example/feed.xml", Title: "Anna » Feed", Type: "application/rss+xml"},
+				{URL: "https://anna.example/comments.xml", Title: "<b>Comments</b>\u202e", Type: "application/atom+xml"},
+				{URL: "https://anna.example/feed.json", Type: "application/feed+json"},
+				{URL: "https://anna.example/x"},
+			}
+		}), func(v *SourcePage) {
+			v.Act, v.Error, v.From.URL = "from", FormError{Field: "url", Text: "No address."}, "javascript:<x>"
 		}),
 		load: LoadPageOf(LoadPage{SourceRow: problems, Next: "17.0", Problems: []sources.Trouble{
 			{Line: 3, RawLine: 41, Error: true, Code: string(formats.IDMissing), Title: "A <boat>"},

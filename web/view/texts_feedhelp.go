@@ -9,8 +9,8 @@ var feedHelpTexts = texts{
 	},
 	"feedhelp.ways": {"Ways in", "Способы"},
 	"feedhelp.link": {
-		"By link. The site fetches the feed every half hour or so. The address of a page is enough if the page names its feed with <link rel=\"alternate\">. ETag and Last-Modified, Cache-Control: max-age, Retry-After and <ttl> are honoured; 301 and 308 move the source, 410 pauses it. A hub that the feed names (WebSub) is asked to tell of what is new.",
-		"По ссылке. Сайт забирает ленту примерно раз в полчаса. Достаточно адреса страницы, если на ней есть <link rel=\"alternate\">. Учитываются ETag и Last-Modified, Cache-Control: max-age, Retry-After и <ttl>; после 301 и 308 адрес источника меняется, после 410 он встаёт на паузу. Хаб, который назван в ленте (WebSub), получает просьбу сообщать о новом.",
+		"By link. The site fetches the feed every half hour or so. The address of a page is enough if the page names its feed with <link rel=\"alternate\">; if it names several, another can be chosen on the source’s page. ETag and Last-Modified, Cache-Control: max-age, Retry-After and <ttl> are honoured; 301 and 308 move the source, 410 pauses it. A hub that the feed names (WebSub) is asked to tell of what is new.",
+		"По ссылке. Сайт забирает ленту примерно раз в полчаса. Достаточно адреса страницы, если на ней есть <link rel=\"alternate\">; если там названо несколько лент, другую можно выбрать на странице источника. Учитываются ETag и Last-Modified, Cache-Control: max-age, Retry-After и <ttl>; после 301 и 308 адрес источника меняется, после 410 он встаёт на паузу. Хаб, который назван в ленте (WebSub), получает просьбу сообщать о новом.",
 	},
 	"feedhelp.opml": {"By OPML: a list of links, each of which becomes a source.", "Через OPML: список ссылок, каждая из которых становится источником."},
 	"feedhelp.file": {"By file: you upload it, and upload it again when it has changed.", "Файлом: он загружается на сайт, а после изменений загружается снова."},
@@ -22,8 +22,8 @@ var feedHelpTexts = texts{
 		"Каждая запись ленты становится записью на сайте и узнаётся по идентификатору (guid в RSS, id в Atom). Если под тем же идентификатором приходит другой текст, запись меняется. То, что исправлено или удалено на сайте, остаётся как есть.",
 	},
 	"feedhelp.modes": {
-		"RSS, Atom and JSON Feed are windows on the newest items: absence means nothing. XML, CSV, NDJSON and pushes are full lists: an item that is absent is gone, and its post is deleted or kept, as the source is set. A source can be set the other way.",
-		"RSS, Atom и JSON Feed показывают только новое: если записи в них нет, это ничего не значит. XML, CSV, NDJSON и отправка — полные списки: чего в списке нет, то исчезло, и запись удаляется или остаётся, смотря по настройкам источника. Источник можно настроить и наоборот.",
+		"RSS, Atom and JSON Feed are windows on the newest items, and so is what a program sends: absence means nothing. XML, CSV and NDJSON are full lists: an item that is absent is gone, and its post is deleted or kept, as the source is set. A source can be set the other way on its page.",
+		"RSS, Atom и JSON Feed показывают только новое, и программа присылает только новое: если чего-то нет, это ничего не значит. XML, CSV и NDJSON — полные списки: чего в списке нет, то исчезло, и запись удаляется или остаётся, смотря по настройкам источника. На странице источника это можно изменить.",
 	},
 	"feedhelp.guard": {
 		"If more than a fifth of the posts would go at once, or what the source is set to, the load stops and its owner is asked. Up to five go without a question, unless they are all there are. While an item has no readable id, nothing goes.",
@@ -70,8 +70,8 @@ var feedHelpTexts = texts{
 		"Новое отправляйте одним запросом: одну запись или до 500, по одной в строке, как в NDJSON. В ответе сказано, что стало с каждой и где она на сайте. Запись с тем же id — та же самая, изменилась она или нет. Ничего не удаляется.",
 	},
 	"feedhelp.api.lists": {
-		"A list of everything there is goes in a load. If the source is a full list, what is absent is removed in the end, also what was sent in single calls.",
-		"Полный список отправляйте загрузкой. Если источник — полный список, в конце исчезнет то, чего в нём нет, в том числе отправленное отдельными запросами.",
+		"A list of everything there is goes in a load. If the source is set to a full list on its page, what is absent is removed in the end, also what was sent in single calls.",
+		"Полный список отправляйте загрузкой. Если на странице источника выбран полный список, в конце исчезнет то, чего в нём нет, в том числе отправленное отдельными запросами.",
 	},
 	"feedhelp.api.begin": {
 		"1. Begin a load. One that was begun before and not finished is cancelled.",
@@ -82,8 +82,8 @@ var feedHelpTexts = texts{
 		"2. Отправьте пакеты, пронумерованные с 1, в любом порядке: в каждом не больше 500 записей и 4 МиБ. Записи — объекты, как в NDJSON. В ответе сказано, что стало с каждой, и страницы показывают это сразу. Если ответа нет, отправьте пакет ещё раз: ответ будет тем же, дважды ничего не сделается.",
 	},
 	"feedhelp.api.finish": {
-		"3. Finish the load with the number of batches. It is refused until all have come. Then what is absent goes.",
-		"3. Завершите загрузку, указав число пакетов. Пока пришли не все, будет отказ. Потом исчезнет то, чего в списке нет.",
+		"3. Finish the load with the number of batches. It is refused until all have come. Then what is absent from a full list goes.",
+		"3. Завершите загрузку, указав число пакетов. Пока пришли не все, будет отказ. Потом исчезнет то, чего нет в полном списке.",
 	},
 	"feedhelp.api.results": {
 		"4. Read the results whenever you like: one line for each item, and a last one that says how the load stands. Without that last line the answer broke off. ?after=2 leaves out the batches up to the second.",

@@ -20,9 +20,9 @@ const (
 
 // Discovered is a feed that a page names.
 type Discovered struct {
-	URL   string
-	Title string // as the page calls it; may be empty
-	Type  string // the media type that the page gives it
+	URL   string `json:"url"`
+	Title string `json:"title,omitempty"` // as the page calls it; may be empty
+	Type  string `json:"type,omitempty"`  // the media type it is said to have
 }
 
 // Discover finds the feeds that an HTML page names by <link rel="alternate">, in their order, at most
