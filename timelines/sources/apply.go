@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
-	"riverrun/timelines/language"
 	"riverrun/timelines/sources/formats"
 )
 
@@ -423,8 +422,8 @@ func (b *batch) undated(it *formats.Item) bool { return it.At.IsZero() || it.At.
 // post is what an item becomes.
 func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
 	p := timelines.ItemPost{Language: languageOf(it), Place: placeOf(it), CreatedAt: it.At}
-	if p.Body, p.Markup = b.writer.body(it); p.Markup && p.Language == "" {
-		p.Language = language.Detect(it.Title + "\n" + it.Text) // what stands around it is no text of the source
+	if p.Body, p.Markup = b.writer.body(it); p.Markup {
+		p.Words = it.Title + "\n" + it.Text
 	}
 	first := b.source.SucceededAt == nil && (b.pushed == nil || !b.pushed.single)
 	many := b.load.Added+int64(i) >= mostLifted
