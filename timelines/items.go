@@ -1,6 +1,7 @@
 package timelines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,8 +79,10 @@ type ItemPost struct {
 	To string
 	// Place is where it was made, or what it tells of, as it is shown.
 	Place string
-	// Language is one of language.Known, as the source says, or empty: the text shows it.
+	// Language is one of language.Known, as the source says, or empty: Words show it.
 	Language string
+	// Words are the text of the source without what stands around it in the body; empty: the body is.
+	Words string
 	// CreatedAt is the date of a new post.
 	CreatedAt time.Time
 	// Lifts: a new post comes to the top of its pages. Otherwise it takes the place that its date
@@ -258,7 +261,7 @@ func languageOfItem(p ItemPost) string {
 	if language.IsKnown(p.Language) {
 		return p.Language
 	}
-	text := p.Body
+	text := cmp.Or(p.Words, p.Body)
 	runes := 0
 	for i := range text {
 		if runes++; runes > languageRunes {

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
-	"riverrun/timelines/language"
 	"riverrun/timelines/sources/formats"
 )
 
@@ -426,8 +425,8 @@ func (b *batch) undated(it *formats.Item) bool { return it.At.IsZero() || it.At.
 // post returns the post that an item becomes.
 func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
 	p := timelines.ItemPost{Language: languageOf(it), Place: placeOf(it), CreatedAt: it.At}
-	if p.Body, p.Markup = b.writer.body(it); p.Markup && p.Language == "" {
-		p.Language = language.Detect(it.Title + "\n" + it.Text) // the words around it are not the source's
+	if p.Body, p.Markup = b.writer.body(it); p.Markup {
+		p.Words = it.Title + "\n" + it.Text
 	}
 	first := b.source.SucceededAt == nil && (b.pushed == nil || !b.pushed.single)
 	many := b.load.Added+int64(i) >= mostLifted

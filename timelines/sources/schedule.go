@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"riverrun/timelines/markup"
 	"riverrun/timelines/sources/formats"
 	"riverrun/timelines/sources/hosts"
 )
@@ -316,7 +317,7 @@ func shownFeeds(found []formats.Discovered) (*string, error) {
 	}
 	list := make([]formats.Discovered, len(found))
 	for i, d := range found {
-		list[i] = formats.Discovered{URL: d.URL, Title: cut(d.Title), Type: cut(d.Type)}
+		list[i] = formats.Discovered{URL: d.URL, Title: markup.ShortText(d.Title, maxTitleRunes), Type: cut(d.Type)}
 	}
 	data, err := json.Marshal(list)
 	if err != nil {
