@@ -14,17 +14,21 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// MostItems is how many items one batch may have (F14).
-const MostItems = 500
+const (
+	// MostItems is how many items one batch may write (F14).
+	MostItems = 500
+	// MostLines is how many it may look at. Of a line that did not change only an id and a hash are read.
+	MostLines = 4000
+)
 
 // lateAfter: an item is news, and comes to the top of its pages, if it is younger than that when it
 // is first met by a load that is not the source's first.
 const lateAfter = 24 * time.Hour
 
-// Apply applies the next lines of a load's canonical file, at most MostItems, in one transaction
-// (F25). Of an item that did not change only the id and the hash are read. The caller
-// gives the Change to the tiers. A dry load is compared only. ErrStale if the load has gone on
-// meanwhile (another process works it, or somebody cancelled it), or its source is being removed. An
+// Apply applies the next lines of a load's canonical file, at most MostLines, in one transaction (F25). It
+// stops after MostItems that are new, changed or have problems; the load's cursor tells how many lines it has
+// applied. The caller gives the Change to the tiers. A dry load is compared only. ErrStale if the load has
+// gone on meanwhile (another process works it, or somebody cancelled it), or its source is being removed. An
 // InvalidError says that the author may not post there any more, a formats.Fatal items_many that the
 // source would have more items than it may.
 func (w *Work) Apply(ctx context.Context, l *Load, lines []*formats.Line) (timelines.Change, error) {
@@ -57,7 +61,7 @@ func (b *batch) apply(ctx context.Context, lines []*formats.Line) (a applied, er
 	if b.pushed != nil && b.source.Status != Active {
 		return a, &timelines.InvalidError{Field: "batch", Code: "source_paused"}
 	}
-	if err := b.find(ctx, lines); err != nil {
+	if lines, err = b.find(ctx, lines); err != nil {
 		return a, err
 	}
 	if err := b.findRenamed(ctx, lines); err != nil {
@@ -80,6 +84,7 @@ type batch struct {
 
 	stored map[string]storedItem
 	met    []int64 // ids of items
+	read   int     // how many items are not as they were, or have problems
 	fresh  []entry
 	edits  []entry
 	// renamed are the new ids of items whose posts are there, by the ids of their rows.
@@ -150,8 +155,9 @@ func (w *Work) batch(ctx context.Context, tx pgx.Tx, l *Load) (*batch, error) {
 	return b, nil
 }
 
-// find sorts the lines by what has to be done with them.
-func (b *batch) find(ctx context.Context, lines []*formats.Line) error {
+// find sorts lines by what has to be done with them, until there are enough to do, and returns the lines
+// that it has sorted.
+func (b *batch) find(ctx context.Context, lines []*formats.Line) ([]*formats.Line, error) {
 	ids := make([]string, 0, len(lines))
 	for _, l := range lines {
 		if l.ID != "" {
@@ -166,7 +172,7 @@ func (b *batch) find(ctx context.Context, lines []*formats.Line) error {
 		CROSS JOIN LATERAL (SELECT * FROM source_items i WHERE i.source_id = @source AND i.external_id = n.id LIMIT 1) i`,
 		pgx.StrictNamedArgs{"source": b.source.ID, "ids": ids})
 	if err != nil {
-		return fmt.Errorf("find items: %w", err)
+		return nil, fmt.Errorf("find items: %w", err)
 	}
 	b.stored = make(map[string]storedItem, len(ids))
 	var key string
@@ -178,14 +184,17 @@ func (b *batch) find(ctx context.Context, lines []*formats.Line) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("find items: %w", err)
+		return nil, fmt.Errorf("find items: %w", err)
 	}
 	for i, l := range lines {
+		if b.read == MostItems {
+			return lines[:i], nil
+		}
 		if err := b.sort(i, l); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return lines, nil
 }
 
 func (b *batch) sort(i int, l *formats.Line) error {
@@ -202,6 +211,7 @@ func (b *batch) sort(i int, l *formats.Line) error {
 	if err != nil {
 		return err
 	}
+	b.read++
 	b.note(i, it)
 	b.standsAt(i, it)
 	if it.ID == "" && b.pushed != nil {
