@@ -266,7 +266,7 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 		return timelines.Change{}, err
 	}
 	x, err := b.store.posts.Items.Begin(ctx, b.tx, timelines.ItemPlace{
-		Author: b.source.AddedBy, To: to, Also: b.groups(), Via: b.source.Title, ViaURL: b.source.SiteURL,
+		Author: b.source.AddedBy, To: to, Also: b.groups(), Via: b.source.Title, ViaURL: b.source.SiteURL, Beside: b.store.pool,
 	})
 	if err != nil {
 		return timelines.Change{}, err
