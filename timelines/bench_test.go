@@ -54,7 +54,7 @@ func BenchmarkChange(b *testing.B) {
 func BenchmarkItems(b *testing.B) {
 	w := newTown(b)
 	ann := w.user("ann")
-	place := ItemPlace{Author: ann.ID, To: "ann"}
+	place := ItemPlace{Author: ann.ID, To: "ann", Beside: w.pool}
 	words := strings.Fields("harbour morning quiet wind boats rope anchor letter window garden market bread river mountain station evening paper music winter summer bridge village teacher student painter question answer weather report")
 	n := 0
 	made := 0

@@ -36,6 +36,8 @@ type batch struct {
 	marks map[string]int64
 	// made are the new comments that name something, by id.
 	made map[int64]importComment
+	// lexing is set where what the new texts are found by comes from elsewhere than their trigger.
+	lexing *lexing
 	// goingPrivate are feeds that were here before and go private.
 	goingPrivate []int64
 	// invalidations go into the access log.

@@ -50,6 +50,9 @@ func (b *batch) makePosts(ctx context.Context) error {
 		p.ID = ids[i]
 		b.met = append(b.met, meeting{kind: originPost, id: p.ID, new: true})
 	}
+	if err := b.leaveTexts(ctx, true); err != nil {
+		return err
+	}
 	// As in insertPostTx, a post whose code is taken gets another one.
 	waiting := posts
 	for range maxAttempts {
@@ -62,6 +65,9 @@ func (b *batch) makePosts(ctx context.Context) error {
 	}
 	if len(waiting) > 0 {
 		return fmt.Errorf("make posts: no free codes")
+	}
+	if err := b.leaveTexts(ctx, false); err != nil {
+		return err
 	}
 	if err := b.makeOwnTimelines(ctx); err != nil {
 		return err

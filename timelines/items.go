@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/language"
@@ -65,6 +66,8 @@ type ItemPlace struct {
 	Also []string
 	// Via is the name of the source, and ViaURL its site.
 	Via, ViaURL string
+	// Beside has connections for what can be computed beside the transaction; nil: nothing is.
+	Beside *pgxpool.Pool
 }
 
 // ItemPost is a post as its source has it now.
@@ -195,6 +198,14 @@ func (x *ItemsTx) Create(ctx context.Context, posts []ItemPost) ([]int64, error)
 	if err := x.tx.QueryRow(ctx, `SELECT `+clockMicros).Scan(&now); err != nil {
 		return nil, fmt.Errorf("read the clock: %w", err)
 	}
+	if len(posts) >= lexedApart && x.place.Beside != nil {
+		bodies := make([]string, len(posts))
+		for i, p := range posts {
+			bodies[i] = p.Body
+		}
+		b.lexing = lex(ctx, x.place.Beside, x.place.Author, bodies)
+		defer b.lexing.end()
+	}
 	langs := languagesOf(posts)
 	for i, p := range posts {
 		where, instead := x.also[p.To]
@@ -212,7 +223,7 @@ func (x *ItemsTx) Create(ctx context.Context, posts []ItemPost) ([]int64, error)
 		b.posts = append(b.posts, post)
 	}
 	made := slices.Clone(b.posts)
-	for _, step := range []func(context.Context) error{b.findMarks, b.replay, b.makePosts, b.markTexts, b.writeEntries} {
+	for _, step := range []func(context.Context) error{b.findMarks, b.replay, b.makePosts, b.writeEntries, b.writeTexts, b.markTexts} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("posts of a source: %w", err)
 		}

@@ -127,14 +127,7 @@ func newLargeImport(t *testing.T, scale float64, durable bool) *largeImport {
 	}
 	t.Cleanup(func() { _ = cluster.Stop(context.Background()) })
 	m := &largeImport{t: t, cluster: cluster, vars: []string{"RIVERRUN_DATA=" + dir, "RIVERRUN_LOG_LEVEL=warn", asRiverrun + "=1"}, file: filepath.Join(dir, "archive.json")}
-	pid, err := os.ReadFile(filepath.Join(dir, "postgresql", "postmaster.pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, _, _ := strings.Cut(string(pid), "\n")
-	if m.postmaster, err = strconv.Atoi(first); err != nil {
-		t.Fatal(err)
-	}
+	m.postmaster = postmasterOf(t, dir)
 	f, err := os.Create(m.file)
 	if err != nil {
 		t.Fatal(err)
@@ -214,37 +207,7 @@ func watchMemory(pid int, ended <-chan struct{}) (most int64) {
 // postgresql returns the processor time of all processes of the server since it began.
 func (m *largeImport) postgresql() time.Duration {
 	m.t.Helper()
-	processes, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	var ticks int64
-	for _, file := range processes {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has ended
-		}
-		// The fields after the name, which stands in brackets: state, parent, ...
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		pid, parent := filepath.Base(filepath.Dir(file)), fields[1]
-		times := fields[11:13] // user, system
-		switch strconv.Itoa(m.postmaster) {
-		case pid:
-			times = fields[11:15] // and those of ended children
-		case parent:
-		default:
-			continue
-		}
-		for _, t := range times {
-			n, err := strconv.ParseInt(t, 10, 64)
-			if err != nil {
-				m.t.Fatal(err)
-			}
-			ticks += n
-		}
-	}
-	const second = 100 // the kernel's unit, the same on all machines
-	return time.Duration(ticks) * time.Second / second
+	return processorOf(m.t, m.postmaster, true)
 }
 
 // left returns how many jobs, and how many notes of changes, are left.

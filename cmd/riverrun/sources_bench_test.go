@@ -31,9 +31,9 @@ import (
 var sourceItems = flag.Int("items", 0, "items of BenchmarkSource; default: 20,000, a tenth of that with -short")
 
 // BenchmarkSource has a server of its own load a list of items of a kilobyte by its link for the
-// first time, once more unchanged, and with one in a hundred changed. It reports how fast, how much
-// the server's memory grew beyond what it was before, how long likes took from the click to another
-// person's socket meanwhile, and how long a pushed item takes to get there.
+// first time, once more unchanged, and with one in a hundred changed. It reports how fast, what that took
+// of the processor, how much the server's memory grew beyond what it was before, how long likes took from
+// the click to another person's socket meanwhile, and how long a pushed item takes to get there.
 func BenchmarkSource(b *testing.B) {
 	n := *sourceItems
 	if n == 0 {
@@ -47,14 +47,18 @@ func BenchmarkSource(b *testing.B) {
 		before := s.memory()
 		for _, load := range []string{"first", "same", "changed"} {
 			s.file.Store(load)
-			began := time.Now()
-			loaded := make(chan struct{})
+			server, postgresql, began := processorOf(b, s.node.cmd.Process.Pid, false), processorOf(b, s.postmaster, true), time.Now()
+			loaded, ended := make(chan struct{}), began
 			go func() {
 				defer close(loaded)
 				s.load()
+				ended = time.Now()
 			}()
 			took := s.likes(loaded)
-			b.ReportMetric(float64(n)/time.Since(began).Seconds(), load+"-items/s")
+			b.ReportMetric(float64(n)/ended.Sub(began).Seconds(), load+"-items/s")
+			each := func(d time.Duration) float64 { return float64(d.Microseconds()) / float64(n) }
+			b.ReportMetric(each(processorOf(b, s.node.cmd.Process.Pid, false)-server), load+"-server-us/item")
+			b.ReportMetric(each(processorOf(b, s.postmaster, true)-postgresql), load+"-postgresql-us/item")
 			b.ReportMetric(milliseconds(took, 50), load+"-like-ms/p50")
 			b.ReportMetric(milliseconds(took, 99), load+"-like-ms/p99")
 			b.ReportMetric(float64(s.memory()-before)/1e6, load+"-MB-more")
@@ -84,6 +88,8 @@ type sourceBench struct {
 	code   string
 	socket *websocket.Conn
 	loads  int
+
+	postmaster int // the process of the server's PostgreSQL
 }
 
 func newSourceBench(b *testing.B, items int) *sourceBench {
@@ -99,6 +105,7 @@ func newSourceBench(b *testing.B, items int) *sourceBench {
 		list = append(list, name+"="+value)
 	}
 	s.node = spawn(b, list)
+	s.postmaster = postmasterOf(b, vars["RIVERRUN_DATA"])
 	people := map[string]*visitor{}
 	for _, name := range []string{"alice", "bob", "cat", "dan", "eve", "fay", "gil"} {
 		out, err := once(b, vars, "correct horse\n", "account", "create", name)

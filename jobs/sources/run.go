@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"riverrun/timelines"
@@ -173,9 +174,15 @@ func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load)
 	if err != nil {
 		return err
 	}
-	for l.State == sources.Applying {
-		lines, err := next(in, sources.MostItems)
-		if err != nil {
+	return r.apply(ctx, work, l, in)
+}
+
+// apply applies the lines of a canonical file, some at a time: more of them, the fewer have changed.
+func (r Runner) apply(ctx context.Context, work *sources.Work, l *sources.Load, in *formats.Lines) error {
+	var lines []*formats.Line
+	for most := sources.MostItems; l.State == sources.Applying; {
+		var err error
+		if lines, err = fill(lines, in, most); err != nil {
 			return err
 		}
 		held, err := work.Hold(ctx, l, lines)
@@ -185,8 +192,16 @@ func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load)
 		if held {
 			return ErrHeld
 		}
+		cursor, same := l.Cursor, l.Same
 		if err := r.act(ctx, func(ctx context.Context) (timelines.Change, error) { return work.Apply(ctx, l, lines) }); err != nil {
 			return err
+		}
+		applied := l.Cursor - cursor
+		lines = slices.Delete(lines, 0, int(applied))
+		if changed := applied - (l.Same - same); changed <= applied/4 {
+			most = min(2*most, sources.MostLines)
+		} else {
+			most = sources.MostItems
 		}
 	}
 	return nil
@@ -251,10 +266,16 @@ func (c *cancelled) Read(b []byte) (int, error) {
 	return c.Reader.Read(b)
 }
 
-// next reads up to most lines.
-func next(in *formats.Lines, most int) ([]*formats.Line, error) {
-	var lines []*formats.Line
-	for len(lines) < most {
+// mostBytes is how large lines may be beyond the first MostItems.
+const mostBytes = 8 << 20
+
+// fill adds lines up to a number, and returns all.
+func fill(lines []*formats.Line, in *formats.Lines, most int) ([]*formats.Line, error) {
+	size := 0
+	for _, l := range lines {
+		size += l.Size()
+	}
+	for len(lines) < most && (len(lines) < sources.MostItems || size < mostBytes) {
 		l, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -262,7 +283,7 @@ func next(in *formats.Lines, most int) ([]*formats.Line, error) {
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, l.Clone())
+		lines, size = append(lines, l.Clone()), size+l.Size()
 	}
 	return lines, nil
 }

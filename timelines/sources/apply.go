@@ -13,16 +13,21 @@ import (
 	"riverrun/timelines/sources/formats"
 )
 
-// MostItems is the largest number of items in one batch (F14).
-const MostItems = 500
+const (
+	// MostItems is how many items one batch may write (F14).
+	MostItems = 500
+	// MostLines is how many it may look at. An unchanged line costs the reading of an id and a hash.
+	MostLines = 4000
+)
 
 // lateAfter is the age up to which an item is news. News comes to the top of its pages. Items of a
 // source's first load are never news.
 const lateAfter = 24 * time.Hour
 
-// Apply applies the next lines of a load's canonical file, at most MostItems, in one transaction
-// (F25). It reads only the id and the hash of an item that did not change. The caller passes the
-// Change on to the tiers. A dry load is only compared.
+// Apply applies the next lines of a load's canonical file, at most MostLines, in one transaction (F25).
+// It stops after MostItems that are new, changed or have problems; the load's cursor tells how many
+// lines it has applied. It reads only the id and the hash of an item that did not change. The caller
+// passes the Change on to the tiers. A dry load is only compared.
 //
 // It returns ErrStale if the load has gone on meanwhile (another process works it, or somebody
 // cancelled it), or if its source is being removed. It returns an InvalidError if the author may not
@@ -58,7 +63,7 @@ func (b *batch) apply(ctx context.Context, lines []*formats.Line) (a applied, er
 	if b.pushed != nil && b.source.Status != Active {
 		return a, &timelines.InvalidError{Field: "batch", Code: "source_paused"}
 	}
-	if err := b.find(ctx, lines); err != nil {
+	if lines, err = b.find(ctx, lines); err != nil {
 		return a, err
 	}
 	if err := b.findRenamed(ctx, lines); err != nil {
@@ -81,6 +86,7 @@ type batch struct {
 
 	stored map[string]storedItem
 	met    []int64 // ids of items
+	read   int     // how many items are not as they were, or have problems
 	fresh  []entry
 	edits  []entry
 	// renamed holds the new ids of items whose posts exist, by the ids of their rows.
@@ -151,8 +157,9 @@ func (w *Work) batch(ctx context.Context, tx pgx.Tx, l *Load) (*batch, error) {
 	return b, nil
 }
 
-// find sorts the lines by what has to be done with them.
-func (b *batch) find(ctx context.Context, lines []*formats.Line) error {
+// find sorts lines by what has to be done with them, until there are enough to do, and returns the lines
+// that it has sorted.
+func (b *batch) find(ctx context.Context, lines []*formats.Line) ([]*formats.Line, error) {
 	ids := make([]string, 0, len(lines))
 	for _, l := range lines {
 		if l.ID != "" {
@@ -167,7 +174,7 @@ func (b *batch) find(ctx context.Context, lines []*formats.Line) error {
 		CROSS JOIN LATERAL (SELECT * FROM source_items i WHERE i.source_id = @source AND i.external_id = n.id LIMIT 1) i`,
 		pgx.StrictNamedArgs{"source": b.source.ID, "ids": ids})
 	if err != nil {
-		return fmt.Errorf("find items: %w", err)
+		return nil, fmt.Errorf("find items: %w", err)
 	}
 	b.stored = make(map[string]storedItem, len(ids))
 	var key string
@@ -179,14 +186,17 @@ func (b *batch) find(ctx context.Context, lines []*formats.Line) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("find items: %w", err)
+		return nil, fmt.Errorf("find items: %w", err)
 	}
 	for i, l := range lines {
+		if b.read == MostItems {
+			return lines[:i], nil
+		}
 		if err := b.sort(i, l); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return lines, nil
 }
 
 func (b *batch) sort(i int, l *formats.Line) error {
@@ -203,6 +213,7 @@ func (b *batch) sort(i int, l *formats.Line) error {
 	if err != nil {
 		return err
 	}
+	b.read++
 	b.note(i, it)
 	b.standsAt(i, it)
 	if it.ID == "" && b.pushed != nil {
@@ -257,7 +268,7 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 		return timelines.Change{}, err
 	}
 	x, err := b.store.posts.Items.Begin(ctx, b.tx, timelines.ItemPlace{
-		Author: b.source.AddedBy, To: to, Also: b.groups(), Via: b.source.Title, ViaURL: b.source.SiteURL,
+		Author: b.source.AddedBy, To: to, Also: b.groups(), Via: b.source.Title, ViaURL: b.source.SiteURL, Beside: b.store.pool,
 	})
 	if err != nil {
 		return timelines.Change{}, err

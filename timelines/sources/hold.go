@@ -28,7 +28,7 @@ func (w *Work) Hold(ctx context.Context, l *Load, lines []*formats.Line) (bool, 
 		if err != nil {
 			return false, err
 		}
-		if err := b.find(ctx, lines); err != nil {
+		if lines, err = b.find(ctx, lines); err != nil {
 			return false, err
 		}
 		if err := b.findRenamed(ctx, lines); err != nil {

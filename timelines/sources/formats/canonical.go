@@ -118,6 +118,9 @@ func (l *Line) Clone() *Line {
 	return &c
 }
 
+// Size is how many bytes the line has.
+func (l *Line) Size() int { return len(l.raw) }
+
 // Item decodes the item of the line, which must still be valid.
 func (l *Line) Item() (*Item, error) {
 	var i Item
