@@ -47,11 +47,11 @@ func (s *Store) decideMany(ctx context.Context, all []undecided, each func(river
 	}
 	want, epoch := foldVersions(all), all[0].label.Epoch // they were read by one statement
 	d := decision{}
-	if d.folds, err = s.loadFolds(ctx, epoch, want); err != nil {
+	var read [3]bool
+	if d.folds, read[0], err = s.loadFolds(ctx, epoch, want); err != nil {
 		return false, err
 	}
-	var read bool
-	if d.notices, read, err = s.eventsOf(ctx, all); err != nil {
+	if d.notices, read[1], err = s.eventsOf(ctx, all); err != nil {
 		return false, err
 	}
 	named := timelinesOf(all, d.folds)
@@ -62,7 +62,7 @@ func (s *Store) decideMany(ctx context.Context, all []undecided, each func(river
 		return false, err
 	}
 	wantFull := d.fullVersions(all)
-	if d.full, err = s.fullFolds(ctx, epoch, wantFull); err != nil {
+	if d.full, read[2], err = s.fullFolds(ctx, epoch, wantFull); err != nil {
 		return false, err
 	}
 	if len(d.full) > 0 {
@@ -83,7 +83,7 @@ func (s *Store) decideMany(ctx context.Context, all []undecided, each func(river
 			each(i, it, shown)
 		}
 	}
-	return anyNewer(d.folds, want) || anyNewer(d.full, wantFull) || len(d.overflow) > 0 || read, nil
+	return anyNewer(d.folds, want) || anyNewer(d.full, wantFull) || len(d.overflow) > 0 || slices.Contains(read[:], true), nil
 }
 
 // foldVersions returns, for each post of these entries, the version that its fold must have

@@ -164,9 +164,10 @@ func (s *Store) queueFolds(b *pgx.Batch, folds []*Fold, at moment) error {
 // loadFolds returns the folds of these posts, at least at these versions. It takes them
 // from memory, or else with one statement from the store, or else it folds again from the
 // primary store: a missing or outdated fold is never a reason to leave a row out.
-// math.MaxInt64 asks for folding again, whatever there is.
-func (s *Store) loadFolds(ctx context.Context, epoch int64, want map[int64]int64) (map[int64]*Fold, error) {
-	found := make(map[int64]*Fold, len(want))
+// math.MaxInt64 asks for folding again, whatever there is. read reports whether it asked a store,
+// which may be of another epoch by then.
+func (s *Store) loadFolds(ctx context.Context, epoch int64, want map[int64]int64) (found map[int64]*Fold, read bool, err error) {
+	found = make(map[int64]*Fold, len(want))
 	var missing []int64
 	for id, version := range want {
 		if f := s.folds.get(epoch, id, version, false); f != nil {
@@ -176,11 +177,11 @@ func (s *Store) loadFolds(ctx context.Context, epoch int64, want map[int64]int64
 		}
 	}
 	if len(missing) == 0 {
-		return found, nil
+		return found, false, nil
 	}
 	stored, err := s.readFolds(ctx, missing)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	var lost []int64
 	for _, id := range missing {
@@ -194,16 +195,16 @@ func (s *Store) loadFolds(ctx context.Context, epoch int64, want map[int64]int64
 		found[id] = f
 	}
 	if len(lost) == 0 {
-		return found, nil
+		return found, true, nil
 	}
 	again, err := s.foldAgain(ctx, lost)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for id, f := range again {
 		found[id] = f
 	}
-	return found, nil
+	return found, true, nil
 }
 
 // stamps returns the versions of the folds that the store has of these posts.
@@ -279,9 +280,10 @@ func (s *Store) foldAgain(ctx context.Context, posts []int64) (map[int64]*Fold, 
 
 // fullFolds returns posts unfolded, each at least at a version, without those gone from the
 // primary store. They are kept in memory only: after each change of a post its next visitor
-// costs one statement to the primary store, and open pages of many posts cost one together.
-func (s *Store) fullFolds(ctx context.Context, epoch int64, want map[int64]int64) (map[int64]*Fold, error) {
-	found := make(map[int64]*Fold, len(want))
+// costs one statement to the primary store, and open pages of many posts cost one together. read
+// reports whether it took that statement.
+func (s *Store) fullFolds(ctx context.Context, epoch int64, want map[int64]int64) (found map[int64]*Fold, read bool, err error) {
+	found = make(map[int64]*Fold, len(want))
 	var missing []int64
 	for id, version := range want {
 		if f := s.folds.get(epoch, id, version, true); f != nil {
@@ -291,15 +293,15 @@ func (s *Store) fullFolds(ctx context.Context, epoch int64, want map[int64]int64
 		}
 	}
 	if len(missing) == 0 {
-		return found, nil
+		return found, false, nil
 	}
 	var contents map[int64]*snapshot.Content
-	err := s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
+	err = s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
 		contents, err = sn.Contents(ctx, missing, s.fullDepth())
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for id, c := range contents {
 		f := foldOf(c)
@@ -307,5 +309,5 @@ func (s *Store) fullFolds(ctx context.Context, epoch int64, want map[int64]int64
 		s.folds.put(f, true)
 		found[id] = f
 	}
-	return found, nil
+	return found, true, nil
 }

@@ -58,7 +58,7 @@ func (s *Store) settle(ctx context.Context) (timelines.Clock, error) {
 			}
 			continue // somebody else was here
 		}
-		if err == nil && !s.primary.Whole(now) {
+		if err == nil && !now.Whole() {
 			err = timelines.ErrRestoring
 		}
 		if err != nil {
@@ -110,17 +110,25 @@ func (s *Store) raise(ctx context.Context, was source, now timelines.History) (r
 // emptyLock is held while a process empties the store or gives it an epoch.
 const emptyLock = 0x72697665726d7074
 
-// emptyPatience is how long one attempt to empty the store waits for a lock. It is shorter
-// than deadlock_timeout: if a page waits for a table in another order, this attempt fails, and
-// not the page.
-const emptyPatience = 200 * time.Millisecond
+// emptyPatience is how long one attempt to empty the store waits for a lock. It is longer than
+// deadlock_timeout, after which PostgreSQL ends an autovacuum that is in the way.
+const emptyPatience = 3 * time.Second
 
 // empty removes everything from the store, if it still has that epoch (0: none), and gives it
 // another, or none. Writers that read before do not write after: they hold their tables until
 // their commit, and their statements compare the epoch (see moment).
+//
+// The clock goes first, by itself: without one nothing is served, however long the tables have
+// to be waited for.
 func (s *Store) empty(ctx context.Context, epoch int64, next *source) error {
+	if epoch != 0 {
+		if _, err := s.db.Exec(ctx, `DELETE FROM clock WHERE epoch = @epoch`, pgx.StrictNamedArgs{"epoch": epoch}); err != nil {
+			return fmt.Errorf("empty the secondary store: %w", err)
+		}
+	}
+	pause(ctx, afterClock)
 	for {
-		err := s.emptyOnce(ctx, epoch, next)
+		err := s.emptyOnce(ctx, next)
 		var said *pgconn.PgError
 		if err == nil || !errors.As(err, &said) || said.Code != "55P03" && said.Code != "40P01" { // lock_not_available, deadlock_detected
 			return err
@@ -131,16 +139,16 @@ func (s *Store) empty(ctx context.Context, epoch int64, next *source) error {
 	}
 }
 
-func (s *Store) emptyOnce(ctx context.Context, epoch int64, next *source) error {
+// emptyOnce is one attempt. It does nothing if there is a clock: then another node was here.
+func (s *Store) emptyOnce(ctx context.Context, next *source) error {
 	err := pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		const begin = `SELECT set_config('lock_timeout', @patience, true), pg_advisory_xact_lock(@lock)`
 		args := pgx.StrictNamedArgs{"patience": fmt.Sprint(emptyPatience.Milliseconds()), "lock": int64(emptyLock)}
 		if _, err := tx.Exec(ctx, begin, args); err != nil {
 			return err
 		}
-		var still bool
-		const same = `SELECT coalesce((SELECT epoch FROM clock), 0) = @epoch`
-		if err := tx.QueryRow(ctx, same, pgx.StrictNamedArgs{"epoch": epoch}).Scan(&still); err != nil || !still {
+		var done bool
+		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM clock)`).Scan(&done); err != nil || done {
 			return err
 		}
 		// The order is that in which writers take the tables. A trigger deletes the clock.

@@ -212,3 +212,44 @@ func TestNothingIsServedDuringARestore(t *testing.T) {
 	w.shows(w.visit(ann, User, "ann"), "a post")
 	w.sound()
 }
+
+// A store of another history has no clock from the first moment on, however long its tables have to be
+// waited for.
+func TestTheClockGoesFirst(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.post(ann, "a post")
+	w.visit(ann, User, "ann")
+	w.exec(`UPDATE clock SET wal = wal + 1000000000`)
+	clocks := -1
+	ctx := pausedAt(w.ctx, afterClock, func() { clocks = w.count(`SELECT count(*) FROM clock`) })
+	must(w, 0, w.rivers.catchUp(ctx))
+	if clocks != 0 {
+		t.Errorf("%d clocks stand while the tables are emptied, want none", clocks)
+	}
+}
+
+// A page whose entries were read in one epoch shows nothing of the next one, whose posts may have the
+// same ids and versions.
+func TestAPageIsOfOneEpoch(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.post(ann, "in the open")
+	w.visit(bob, Everything, "")
+	other := w.node() // has in memory all that it decides by, but no folds
+	n := w.name(bob, Everything, "")
+	p, err := other.Visit(w.ctx, bob, n, Cursor{})
+	must(w, p, err)
+	other.folds = newFoldCache(10)
+	ctx := pausedAt(w.ctx, beforeDeciding, func() {
+		w.execPrimary(`UPDATE timelines SET access = 2 WHERE kind = 'feed' AND their_id = $1`, ann.AccountID)
+		w.execPrimary(`UPDATE posts SET body = 'a secret', is_public = false`)
+		w.exec(`UPDATE clock SET wal = wal + 1000000000`)
+		must(w, 0, w.rivers.catchUp(w.ctx))
+		w.shows(w.visit(ann, User, "ann"), "a secret")
+	})
+	p, err = other.Visit(ctx, bob, n, Cursor{})
+	if err == nil && len(p.Items) > 0 {
+		t.Errorf("bob is shown %q", bodies(p))
+	}
+}

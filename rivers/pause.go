@@ -13,6 +13,7 @@ const (
 	betweenClocks  = "between-clocks"
 	betweenReads   = "between-reads"
 	beforeDeciding = "before-deciding"
+	afterClock     = "after-clock"
 )
 
 type pauseKey struct{}

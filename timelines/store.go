@@ -2,7 +2,6 @@ package timelines
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/alexedwards/argon2id"
@@ -78,8 +77,7 @@ type core struct {
 	pool     *pgxpool.Pool
 	announce Announcer
 	opts     Options
-	hashing  hashing      // what bounds the hashing of passwords
-	keys     atomic.Int64 // how many keys the tables had when this node first looked; see Whole
+	hashing  hashing // what bounds the hashing of passwords
 	// limits bound searches; flagFew and upkeepBlock are the constants of those names. Tests set
 	// them lower.
 	limits               snapshot.Limits
