@@ -31,7 +31,8 @@
 // the order of their ids. A transaction that waits holds no lock that comes later:
 //
 //  1. the advisory lock under which an import gives out names, and accounts: the one
-//     whose lists, sub-feeds or profile change, or the group that is described;
+//     whose lists, sub-feeds or profile change, or the group that is described; then rows of
+//     sources (package sources), whose batches hold them while they write posts;
 //  2. timelines: FOR SHARE where a level, a policy or an exclusion is relied on (for a new
 //     post, a post that moves there, a subscription); FOR NO KEY UPDATE where these, or
 //     readers, members and administrators, change; FOR UPDATE where a timeline is deleted.

@@ -72,7 +72,7 @@ func (s Groups) appoint(ctx context.Context, actor int64, group, name string,
 	change func(pgx.Tx, governed, standing) (Change, error),
 ) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		if err := endTokensTx(ctx, tx, group, name); err != nil {
+		if err := endTokensTx(ctx, tx, actor, group, name); err != nil {
 			return Change{}, err
 		}
 		return moderateTx(ctx, tx, actor, group, name, change)
@@ -143,7 +143,7 @@ func forgetViewerTx(ctx context.Context, tx pgx.Tx, actor, viewer int64, also ..
 // go with the appointment, and nothing of a former one is left for the next. It comes before the group
 // is locked, as a batch of a source holds the source when it waits for the group; without the right to
 // it the transaction is rolled back. The table is of package sources, which is built on this one.
-func endTokensTx(ctx context.Context, tx pgx.Tx, group, name string) error {
+func endTokensTx(ctx context.Context, tx pgx.Tx, actor int64, group, name string) error {
 	if !nameForm.MatchString(group) || !nameForm.MatchString(name) {
 		return nil // the change says so
 	}
@@ -151,10 +151,11 @@ func endTokensTx(ctx context.Context, tx pgx.Tx, group, name string) error {
 		WITH ends AS MATERIALIZED (
 			SELECT s.id FROM sources s JOIN accounts a ON a.id = s.token_by JOIN accounts g ON g.id = s.owner_id
 			WHERE a.name = @name AND g.name = @group AND g.kind = 'group'
+				AND EXISTS (SELECT FROM group_admins m WHERE m.group_id = g.id AND m.account_id = @actor)
 			ORDER BY s.id FOR NO KEY UPDATE OF s
 		)
 		UPDATE sources s SET token_hash = NULL, token_by = NULL FROM ends WHERE s.id = ends.id`
-	if _, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"group": group, "name": name}); err != nil {
+	if _, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"actor": actor, "group": group, "name": name}); err != nil {
 		return fmt.Errorf("end tokens: %w", err)
 	}
 	return nil
