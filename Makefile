@@ -77,7 +77,7 @@ postgresql:
 BROWSER = $${RIVERRUN_CHROMIUM:-$$(command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || command -v google-chrome)}
 
 chromium:
-	@ls "$(BROWSER)" "/Applications/Google Chrome.app" /Applications/Chromium.app 2>/dev/null | grep -q . || \
+	@ls "$$(command -v "$(BROWSER)")" "/Applications/Google Chrome.app" /Applications/Chromium.app 2>/dev/null | grep -q . || \
 	$(call install,Chromium,chromium-headless-shell || apt-get install -y --no-install-recommends chromium,chromium,chromium,chromium,--cask chromium)
 	@browser="$(BROWSER)"; [ -z "$$browser" ] || echo "browser: $$browser, $$("$$browser" --version 2>/dev/null)"
 

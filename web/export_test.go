@@ -91,13 +91,14 @@ func AccountForms() (acts []string) {
 	return acts
 }
 
-// NextBytesBy is when the next bytes of a form with files must come, after n bytes have
-// come.
-func NextBytesBy(began time.Time, n int) (by time.Time) {
+// NextBytesWithin is how long the next bytes of a form with files may take, after n bytes have
+// come that were waited for so long.
+func NextBytesWithin(n int, took time.Duration) (within time.Duration) {
+	began := time.Now()
 	p := &paced{
-		ReadCloser: http.NoBody, began: began, grace: slowestGrace, until: began.Add(uploadTime), n: int64(n),
-		deadline: func(t time.Time) error { by = t; return nil },
+		ReadCloser: http.NoBody, grace: slowestGrace, until: began.Add(uploadTime), n: int64(n), took: took,
+		deadline: func(t time.Time) error { within = t.Sub(began); return nil },
 	}
 	_, _ = p.Read(nil)
-	return by
+	return within
 }

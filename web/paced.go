@@ -17,15 +17,18 @@ const (
 // paced is a body that must arrive at least as fast as slowest, until a time at the latest.
 type paced struct {
 	io.ReadCloser
-	began, until time.Time
-	grace        time.Duration
-	n            int64
+	until time.Time
+	grace time.Duration
+	// n is how many bytes have come, and took how long the body was waited for.
+	n    int64
+	took time.Duration
 	// deadline sets the time by which the next bytes must come.
 	deadline func(time.Time) error
 }
 
 func (p *paced) Read(b []byte) (int, error) {
-	by := p.began.Add(p.grace + time.Duration(p.n)*time.Second/slowest)
+	began := time.Now()
+	by := began.Add(p.grace + time.Duration(p.n)*time.Second/slowest - p.took)
 	if by.After(p.until) {
 		by = p.until
 	}
@@ -34,5 +37,6 @@ func (p *paced) Read(b []byte) (int, error) {
 	}
 	n, err := p.ReadCloser.Read(b)
 	p.n += int64(n)
+	p.took += time.Since(began)
 	return n, err
 }

@@ -211,7 +211,7 @@ func TestHostWithoutAnAddress(t *testing.T) {
 			}
 		}
 		for _, host := range slices.Concat(others, tt.refused) {
-			for _, address := range []string{"/everything", "/ws", "/static/river.js", "/api/sources/x/items"} {
+			for _, address := range []string{"/everything", "/ws", "/static/river.js", "/api/sources/x/items", "/metrics"} {
 				w := ask(host, address)
 				if body := w.Body.String(); w.Code != http.StatusMisdirectedRequest || !strings.Contains(body, "RIVERRUN_URL=https://") {
 					t.Errorf("listening on %s, %s at host %q: status %d, want 421 that names RIVERRUN_URL: %.300q", tt.listen, address, host, w.Code, body)

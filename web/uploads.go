@@ -208,7 +208,7 @@ func (s *Server) readForm(w http.ResponseWriter, plain *http.Request, until time
 	}
 	ctx, cancel := context.WithDeadline(plain.Context(), until)
 	defer cancel()
-	plain.Body = &paced{ReadCloser: plain.Body, began: time.Now(), grace: s.uploadGrace, until: until, deadline: controller.SetReadDeadline}
+	plain.Body = &paced{ReadCloser: plain.Body, grace: s.uploadGrace, until: until, deadline: controller.SetReadDeadline}
 	reader, err := plain.MultipartReader()
 	if err != nil {
 		return nil, malformedForm(err)
