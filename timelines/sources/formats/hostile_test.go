@@ -12,6 +12,7 @@ import (
 	"runtime/metrics"
 	"strings"
 	"testing"
+	"time"
 )
 
 func isFatal(err error, c Code) bool {
@@ -135,6 +136,8 @@ func hostiles() []hostile {
 
 		{name: "tags without end", text: rssItem("<description><![CDATA[" + strings.Repeat("<p ", 300_000) + "]]></description>"), items: 1, problems: "text_long"},
 		{name: "links without end", text: rssItem("<description><![CDATA[" + strings.Repeat("<a href='https://a.example/'>", 30_000) + "]]></description>"), items: 1},
+		{name: "videos without end", text: rssItem("<description><![CDATA[" + strings.Repeat("<video>", 100_000) + "]]></description>"), items: 1},
+		{name: "sounds without end", text: rssItem("<description><![CDATA[" + strings.Repeat("<audio>", 100_000) + "]]></description>"), items: 1},
 		{name: "references without end", text: rssItem("<description>" + strings.Repeat("&amp;lt", 100_000) + "</description>"), items: 1, problems: "text_long"},
 		{name: "end tags without beginning", text: rssItem(strings.Repeat("<a>", 90) + strings.Repeat("</b>", 200_000)), items: 1},
 
@@ -288,7 +291,11 @@ func problemRuns(runs []string, i *Item) []string {
 	return append(runs, s)
 }
 
-// Each hostile file has its error or its problems, and takes little memory.
+// mostTime is far above what a file takes on a busy machine, and far below what one takes that is read
+// in quadratic time.
+const mostTime = 20 * time.Second
+
+// Each hostile file has its error or its problems, and takes little memory and time.
 func TestHostileFeeds(t *testing.T) {
 	all := hostiles()
 	if len(all) < 60 {
@@ -311,7 +318,7 @@ func TestHostileFeeds(t *testing.T) {
 				o.Limits.Bytes = most
 			}
 		}
-		got, items := h, 0
+		got, items, began := h, 0, time.Now()
 		r, err := NewReader(in, o)
 		var runs []string
 		for err == nil {
@@ -336,6 +343,9 @@ func TestHostileFeeds(t *testing.T) {
 		}
 		if got.fatal != h.fatal || got.items != h.items || got.problems != h.problems {
 			t.Errorf("%s:\n got %q, %d items, %q (%v)\nwant %q, %d items, %q", h.name, got.fatal, got.items, got.problems, err, h.fatal, h.items, h.problems)
+		}
+		if took := time.Since(began); took > mostTime {
+			t.Errorf("%s: took %v, want at most %v", h.name, took, mostTime)
 		}
 		if m.most > 64<<20 {
 			t.Errorf("%s: the heap grew by %d bytes, want at most 64 MiB", h.name, m.most)
