@@ -31,7 +31,7 @@ func (w *writer) body(it *formats.Item) (body string, withMarkup bool) {
 		text = ""
 	}
 	if it.URL != "" && !linked && it.URL != title && it.URL != text && !slices.ContainsFunc(it.Files, func(f formats.File) bool { return f.URL == it.URL }) {
-		after = append(after, it.URL)
+		after = append(after, bareAddress(it.URL))
 	}
 	if len(it.Files) > 0 {
 		after = append(after, strings.Join(fileLinks(it), "\n"))

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"riverrun/timelines"
+	"riverrun/timelines/marks"
 	"riverrun/timelines/markup"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/formats"
@@ -226,4 +227,66 @@ func TestLinkedTitlesOfFormerSources(t *testing.T) {
 	w.same("counts of the way back", w.load(source, 10, it).Counts, sources.Counts{Changed: 1})
 	w.same("hash as before", hash(), before)
 	w.same("posts", value[int64](w, `SELECT count(*) FROM posts`), int64(1))
+}
+
+// Whatever the addresses of an item have in them, they mention nobody, make no tag, and each is one link
+// that leads to the same place. Ordinary addresses stay as they are.
+func TestHostileAddresses(t *testing.T) {
+	long := "https://e.example/" + strings.Repeat("x", 2000)
+	for _, tt := range []struct{ address, want string }{
+		{"https://e.example/(@bob", "https://e.example/%28@bob"},
+		{"https://e.example/?(@bob", "https://e.example/?%28@bob"},
+		{"https://e.example/a_(b)_(#tag", "https://e.example/a_%28b%29_%28#tag"},
+		{"https://e.example/)[x](https://evil.example/)", "https://e.example/%29%5Bx%5D%28https://evil.example/%29"},
+		{"https://e.example/?a=<b>&c=\"@bob\"", "https://e.example/?a=%3Cb%3E&c=%22@bob%22"},
+		{"https://e.example/?a`b` **@bob** #\u3000#tag", ""},
+		{"https://e.example/Inc.", "https://e.example/Inc%2E"},
+		{"https://e.example/a?", "https://e.example/a"},
+		{"https://e.example/a(?", "https://e.example/a%28"},
+		{"https://e.example.", "https://e.example"},
+		{"https://e.example.?", "https://e.example"},
+		{"https://e.example/a?(b)?", "https://e.example/a?%28b%29%3F"},
+		{long + "(@bob", long + "%28@bob"},
+		{"https://e.example/wiki/River_(film)", "https://e.example/wiki/River_(film)"},
+		{"https://e.example/a/@bob?b=[c]&d='#e", "https://e.example/a/@bob?b=[c]&d='#e"},
+		{"https://e.example/%D0%B0_", "https://e.example/%D0%B0_"},
+		{"https://e.example/[x](https://evil.example/)", "https://e.example/[x](https://evil.example/)"},
+		{"https://e.example/*~~*_", "https://e.example/%2A%7E%7E%2A%5F"},
+		{"https://[::1]:8080/~", "https://[::1]:8080/~"},
+	} {
+		written := sources.BareAddress(tt.address)
+		if tt.want != "" && written != tt.want {
+			t.Errorf("%.90q is written %.90q, want %.90q", tt.address, written, tt.want)
+		}
+		if again := sources.BareAddress(written); again != written {
+			t.Errorf("%q is written %q, and then %q", tt.address, written, again)
+		}
+		if in := marks.In(written); len(in) != 1 || in[0] != (marks.Mark{To: len(written), Kind: marks.Link}) {
+			t.Errorf("%q is written %q with %+v", tt.address, written, in)
+		}
+		if out := markup.HTML(written + "\n\nFile: " + written); strings.Count(out, "<a ") != 2 || strings.Contains(out, "<em") || strings.Contains(out, "<del") || strings.Contains(out, "<code") {
+			t.Errorf("%q is shown as\n%s", tt.address, out)
+		}
+	}
+}
+
+// The address of an item and those of its files, where they are too long for links, are written so in
+// plain posts and in markup.
+func TestAddressesNameNobody(t *testing.T) {
+	w := newWorld(t)
+	w.person("bob")
+	source := w.source(w.person("ann"), "Log", sources.Append, `{}`)
+	const second = "https://e.example/)[x](https://evil.example/)"
+	long := "https://e.example/" + strings.Repeat("x", 1950) + strings.Repeat("(", 20) + "@bob"
+	plain, file, linked := item("1", "Title", time.Hour), item("2", "Title", time.Hour), item("3", "For *you* @all", time.Hour)
+	plain.URL, linked.URL = "https://e.example/(@bob", second
+	file.URL, file.Files = "https://e.example/a_(b)_(#tag", []formats.File{{URL: long}}
+	w.same("counts", w.load(source, 10, plain, file, linked).Counts, sources.Counts{Added: 3})
+	body := func(id string) string {
+		return value[string](w, `SELECT p.body FROM posts p JOIN source_items i ON i.post_id = p.id WHERE i.external_id = $1`, id)
+	}
+	w.same("plain", body("1"), "Title\n\nhttps://e.example/%28@bob")
+	w.same("file", body("2"), "Title\n\nhttps://e.example/a_%28b%29_%28#tag\n\nFile: https://e.example/"+strings.Repeat("x", 1950)+strings.Repeat("%28", 20)+"@bob")
+	w.same("markup", strings.Count(markup.HTML(body("3")), "<a "), 1)
+	w.same("marks", value[int64](w, `SELECT count(*) FROM text_marks`), int64(0))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"riverrun/timelines/language"
+	"riverrun/timelines/marks"
 	"riverrun/timelines/markup"
 	"riverrun/timelines/sources/formats"
 )
@@ -134,7 +135,7 @@ const mostLink = 2000
 func linkTo(label, address string) string {
 	label = strings.ReplaceAll(markup.Escape(label), "]", `\]`)
 	if !fitsLink(address) {
-		return label + ": " + address
+		return label + ": " + bareAddress(address)
 	}
 	return "[" + label + "](" + inLink(address) + ")"
 }
@@ -147,4 +148,55 @@ func fitsLink(address string) bool {
 
 func inLink(address string) string {
 	return strings.NewReplacer("(", "%28", ")", "%29").Replace(address)
+}
+
+// bareAddress returns an address as it stands in a text, plain or markup: as one link, with no @name and
+// no #tag. Most addresses are that as they are. In others the link would end before the address does,
+// for example at a bracket that is never closed; their signs are percent-encoded.
+func bareAddress(address string) string {
+	if isLink(address) {
+		return address
+	}
+	scheme, rest, _ := strings.Cut(address, "://")
+	host := rest
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		host = rest[:i]
+	}
+	rest = rest[len(host):]
+	if strings.IndexAny(rest, "?#") == len(rest)-1 { // they begin nothing
+		rest = strings.TrimRight(rest, "?#")
+	}
+	if rest == "" {
+		host = strings.TrimRight(host, ".")
+	}
+	var b strings.Builder
+	b.WriteString(scheme + "://" + host)
+	end := len(strings.TrimRight(rest, emphasis))
+	for i, c := range []byte(rest) {
+		if isAlphanumeric(c) || i < end && (strings.IndexByte(linkSigns, c) >= 0 || i < len(rest)-1 && strings.IndexByte(signsBeforeEnd, c) >= 0) {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// The signs that a link keeps anywhere, and those that it keeps only before its end.
+const (
+	linkSigns      = "/#%&+=$-_~"
+	signsBeforeEnd = "?.,:;!*@"
+	// At the end of an address these are signs of markup. One alone begins and ends nothing there.
+	emphasis = "*_~|"
+)
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// isLink reports whether a text is one web address and nothing else, in markup too.
+func isLink(text string) bool {
+	in := marks.In(text)
+	return len(in) == 1 && in[0] == marks.Mark{To: len(text), Kind: marks.Link} &&
+		len(text)-len(strings.TrimRight(text, emphasis)) <= 1
 }

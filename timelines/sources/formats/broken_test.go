@@ -63,3 +63,35 @@ func TestBrokenFeedsOfRealLife(t *testing.T) {
 		t.Errorf("got %v, want malformed at line 4", err)
 	}
 }
+
+// A file with few letters outside of ASCII, all of another encoding that nothing names, is read in that
+// encoding. A single letter is taken for one of windows-1252.
+func TestFewLettersOfAnotherEncoding(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		encoding *charmap.Charmap
+		title    string
+		want     string
+	}{
+		{"1 of windows-1251", charmap.Windows1251, "Dock я", "Dock ÿ"},
+		{"6 of windows-1251", charmap.Windows1251, "Причал", "Причал"},
+		{"8 of windows-1251", charmap.Windows1251, "Пароходы", "Пароходы"},
+		{"1 of windows-1252", charmap.Windows1252, "Café", "Café"},
+		{"6 of windows-1252", charmap.Windows1252, "Déjà vu: où, été ç", "Déjà vu: où, été ç"},
+		{"8 of windows-1252", charmap.Windows1252, "Déjà vu: où, été, Zürich ç ñ", "Déjà vu: où, été, Zürich ç ñ"},
+	} {
+		for form, text := range map[string]string{
+			"CSV": "id;title\r\n1;" + tt.title + "\r\n",
+			"RSS": rss("<item><guid>1</guid><title>" + tt.title + "</title></item>"),
+		} {
+			items, _, err := readFeed(encodedAs(tt.encoding, text), Options{})
+			if err != nil || len(items) != 1 {
+				t.Errorf("%s, %s: %d items, %v", tt.name, form, len(items), err)
+				continue
+			}
+			if items[0].Title != tt.want || problemsOf(items) != "encoding_guessed" {
+				t.Errorf("%s, %s: title %q with %q, want %q", tt.name, form, items[0].Title, problemsOf(items), tt.want)
+			}
+		}
+	}
+}

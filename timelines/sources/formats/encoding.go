@@ -145,7 +145,7 @@ func (t *deciding) decide(window []byte) (encoding.Encoding, string) {
 		i += size
 	}
 	switch {
-	case bad <= good/10 || t.d.encoding == nil && bytes.ContainsFunc(window, isBinary) || t.d.encoding == nil && (bad <= fewBad || bad <= good):
+	case bad <= good/10 || t.d.encoding == nil && bytes.ContainsFunc(window, isBinary) || t.d.encoding == nil && (good > 0 && bad <= fewBad || bad <= good):
 		return nil, "utf-8"
 	case t.d.encoding != nil:
 		_, name := encodingNamed(t.d.header)
@@ -163,7 +163,7 @@ func (t *deciding) decide(window []byte) (encoding.Encoding, string) {
 func isBinary(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\r\f", r) }
 
 // looksCyrillic decides between windows-1251 and windows-1252: letters outside of ASCII stand beside
-// each other in Cyrillic words, and mostly alone in others.
+// each other in Cyrillic words, and mostly alone in others. A single letter is taken for one of windows-1252.
 func looksCyrillic(window []byte) bool {
 	letter := func(i int) bool {
 		return i >= 0 && i < len(window) && (window[i] >= 0xc0 || window[i] == 0xa8 || window[i] == 0xb8)

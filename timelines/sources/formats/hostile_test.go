@@ -12,6 +12,7 @@ import (
 	"runtime/metrics"
 	"strings"
 	"testing"
+	"time"
 )
 
 func isFatal(err error, c Code) bool {
@@ -135,6 +136,8 @@ func hostiles() []hostile {
 
 		{name: "tags without end", text: rssItem("<description><![CDATA[" + strings.Repeat("<p ", 300_000) + "]]></description>"), items: 1, problems: "text_long"},
 		{name: "links without end", text: rssItem("<description><![CDATA[" + strings.Repeat("<a href='https://a.example/'>", 30_000) + "]]></description>"), items: 1},
+		{name: "videos without end", text: rssItem("<description><![CDATA[" + strings.Repeat("<video>", 100_000) + "]]></description>"), items: 1},
+		{name: "sounds without end", text: rssItem("<description><![CDATA[" + strings.Repeat("<audio>", 100_000) + "]]></description>"), items: 1},
 		{name: "references without end", text: rssItem("<description>" + strings.Repeat("&amp;lt", 100_000) + "</description>"), items: 1, problems: "text_long"},
 		{name: "end tags without beginning", text: rssItem(strings.Repeat("<a>", 90) + strings.Repeat("</b>", 200_000)), items: 1},
 
@@ -144,9 +147,9 @@ func hostiles() []hostile {
 		{name: "says an encoding nobody knows", text: `<?xml version="1.0" encoding="klingon"?>` + rssItem("<description>ё</description>"), items: 1},
 		{name: "says UTF-16, is UTF-8", text: `<?xml version="1.0" encoding="utf-16"?>` + rssItem("<description>ё</description>"), items: 1},
 		{name: "says UTF-7", text: `<?xml version="1.0" encoding="utf-7"?>` + rssItem("<description>+ADw-script+AD4-</description>"), items: 1},
-		{name: "half a character", text: rssItem("<description>caf\xc3</description>"), items: 1, problems: "text_broken"},
-		{name: "overlong UTF-8", text: rssItem("<description>\xc0\xbcscript\xc0\xbe</description>"), items: 1, problems: "text_broken"},
-		{name: "surrogates in UTF-8", text: rssItem("<description>\xed\xa0\xbd\xed\xb8\x80</description>"), items: 1, problems: "text_broken"},
+		{name: "half a character", text: rssItem("<description>ё caf\xc3</description>"), items: 1, problems: "text_broken"},
+		{name: "overlong UTF-8", text: rssItem("<description>ё \xc0\xbcscript\xc0\xbe</description>"), items: 1, problems: "text_broken"},
+		{name: "surrogates in UTF-8", text: rssItem("<description>ё \xed\xa0\xbd\xed\xb8\x80</description>"), items: 1, problems: "text_broken"},
 		{name: "UTF-16 of half a character", text: encodedUTF16(rssItem("")) + "\xd8", items: 1, problems: "text_around"},
 		{name: "NULs between", text: rssItem("<description>a\x00b\x00</description>"), items: 1},
 		{name: "CSV in windows-1251", text: "id;title\n1;\xcf\xf0\xe8\xf7\xe0\xeb \xee\xf2\xea\xf0\xfb\xf2\n", items: 1, problems: "encoding_guessed"},
@@ -159,6 +162,9 @@ func hostiles() []hostile {
 		{name: "item that does not end", text: open + item + "</channel></rss>", fatal: Malformed},
 		{name: "two roots", text: rssItem("") + rssItem(""), fatal: Malformed, items: 1},
 		{name: "Atom behind RSS", text: rssItem("") + atom + "</feed>", fatal: Malformed, items: 1},
+		{name: "an item behind the root", text: rssItem("") + "<item><guid>2</guid><title>b</title></item>", fatal: Malformed, items: 1},
+		{name: "an item behind words behind the root", text: rssItem("") + "Warning<item><guid>2</guid></item>", fatal: Malformed, items: 1, problems: "text_around"},
+		{name: "an entry behind the root", text: atom + "<id>1</id></feed><entry><id>2</id><title>b</title></entry>", fatal: Malformed},
 		{name: "words behind the root", text: rssItem("") + "<!-- cached --> Warning: mysql_close()", items: 1, problems: "text_around"},
 		{name: "a warning before the root", text: "Warning: mysql_connect()\n" + rssItem(""), items: 1, problems: "text_around"},
 		{name: "words before the root", text: "Welcome!\n" + rssItem(""), fatal: NotAFeed},
@@ -288,7 +294,11 @@ func problemRuns(runs []string, i *Item) []string {
 	return append(runs, s)
 }
 
-// Each hostile file has its error or its problems, and takes little memory.
+// mostTime is far above what a file takes on a busy machine, and far below what one takes that is read
+// in quadratic time.
+const mostTime = 20 * time.Second
+
+// Each hostile file has its error or its problems, and takes little memory and time.
 func TestHostileFeeds(t *testing.T) {
 	all := hostiles()
 	if len(all) < 60 {
@@ -311,7 +321,7 @@ func TestHostileFeeds(t *testing.T) {
 				o.Limits.Bytes = most
 			}
 		}
-		got, items := h, 0
+		got, items, began := h, 0, time.Now()
 		r, err := NewReader(in, o)
 		var runs []string
 		for err == nil {
@@ -336,6 +346,9 @@ func TestHostileFeeds(t *testing.T) {
 		}
 		if got.fatal != h.fatal || got.items != h.items || got.problems != h.problems {
 			t.Errorf("%s:\n got %q, %d items, %q (%v)\nwant %q, %d items, %q", h.name, got.fatal, got.items, got.problems, err, h.fatal, h.items, h.problems)
+		}
+		if took := time.Since(began); took > mostTime {
+			t.Errorf("%s: took %v, want at most %v", h.name, took, mostTime)
 		}
 		if m.most > 64<<20 {
 			t.Errorf("%s: the heap grew by %d bytes, want at most 64 MiB", h.name, m.most)

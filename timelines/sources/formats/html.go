@@ -90,11 +90,12 @@ type htmlReader struct {
 	marker string // of the item of a list that comes next
 	lists  []int  // the number of the next item, 0 for a bullet
 
-	source  string    // the whole text
-	playing atom.Atom // the open audio or video element
-	played  bool      // it has a file
-	muted   bool      // its text is left out
-	held    bool      // the open object has an address
+	source  string             // the whole text
+	ended   map[atom.Atom]bool // what ends has found
+	playing atom.Atom          // the open audio or video element
+	played  bool               // it has a file
+	muted   bool               // its text is left out
+	held    bool               // the open object has an address
 
 	linked bool
 	href   string
@@ -185,6 +186,19 @@ func (h *htmlReader) before() {
 // lines moves the next word at least n line breaks down.
 func (h *htmlReader) lines(n int) { h.breaks = max(h.breaks, n) }
 
+// ends reports whether the text has an end tag of an element. It searches the text once for each element.
+func (h *htmlReader) ends(a atom.Atom) bool {
+	found, known := h.ended[a]
+	if !known {
+		if h.ended == nil {
+			h.ended = map[atom.Atom]bool{}
+		}
+		found = strings.Contains(h.source, "</"+a.String())
+		h.ended[a] = found
+	}
+	return found
+}
+
 func (h *htmlReader) open(t html.Token) {
 	a := t.DataAtom
 	if h.mute != 0 {
@@ -226,7 +240,7 @@ func (h *htmlReader) open(t html.Token) {
 		h.playing = a
 		h.file(attrOf(t, "src"), attrOf(t, "type"))
 		// Browsers show what is inside only if they do not know the element.
-		if t.Type == html.StartTagToken && strings.Contains(h.source, "</"+a.String()) {
+		if t.Type == html.StartTagToken && h.ends(a) {
 			h.muted = true
 			h.silent++
 		}

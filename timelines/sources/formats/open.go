@@ -144,7 +144,7 @@ type utf8Reader struct {
 	err       error
 }
 
-// fewBad is the number of bytes up to which bad UTF-8 is no sign of another encoding.
+// fewBad is the number of bytes up to which bad UTF-8 among good is no sign of another encoding.
 const fewBad = 8
 
 func (u *utf8Reader) Read(p []byte) (int, error) {

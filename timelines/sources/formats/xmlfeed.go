@@ -63,6 +63,11 @@ func (f *xmlFeed) next(d *draft) error {
 			if f.isContainer(n) {
 				return f.r.src.fatal(Malformed, "a second root <%s>", n.local)
 			}
+			// Without its items a full list would look as if they had been deleted. Their namespace
+			// has ended with the root, so the name alone counts.
+			if n.local == "item" || n.local == "entry" {
+				return f.r.src.fatal(Malformed, "<%s> stands behind the end of the feed", n.local)
+			}
 			// This is a script or the like, added by a server or a browser.
 			f.r.note(TextAround)
 			return io.EOF
