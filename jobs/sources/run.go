@@ -212,29 +212,29 @@ func (r Runner) apply(ctx context.Context, work *sources.Work, l *sources.Load, 
 const mostUnpacked = 2 << 30
 
 // firstPass writes the canonical file, and returns its hash. In a feed without ids, items are known
-// by their addresses until some share an address. From then on each is known by its address and
-// title.
+// by their addresses until some share an address. From then on each item of that address is known by
+// its address and title.
 func (r Runner) firstPass(ctx context.Context, file *os.File, l *sources.Load) (formats.Summary, [32]byte, error) {
-	found, sum, err := r.canonical(ctx, file, l, false)
+	found, sum, err := r.canonical(ctx, file, l, nil)
 	if err != nil || found.ByLink == 0 {
 		return found, sum, err
 	}
-	if !found.Sharing {
-		if shared, err := r.Sources.SharesLinks(ctx, l.SourceID); err != nil || !shared {
-			return found, sum, err
-		}
+	shared, err := r.Sources.SharedLinks(ctx, l.SourceID)
+	if shared = append(shared, found.Sharing...); err != nil || len(shared) == 0 {
+		return found, sum, err
 	}
+	slices.Sort(shared)
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return found, sum, fmt.Errorf("canonical file: %w", err)
 	}
 	if err := file.Truncate(0); err != nil {
 		return found, sum, fmt.Errorf("canonical file: %w", err)
 	}
-	return r.canonical(ctx, file, l, true)
+	return r.canonical(ctx, file, l, slices.Compact(shared))
 }
 
 // canonical reads the file of a load and writes the canonical file.
-func (r Runner) canonical(ctx context.Context, file io.Writer, l *sources.Load, byContent bool) (s formats.Summary, sum [32]byte, err error) {
+func (r Runner) canonical(ctx context.Context, file io.Writer, l *sources.Load, shared []int64) (s formats.Summary, sum [32]byte, err error) {
 	raw, err := r.Blobs.Open(ctx, blobs.Sum(l.File), l.Bytes)
 	if err != nil {
 		return s, sum, fmt.Errorf("open what came: %w", err)
@@ -244,7 +244,7 @@ func (r Runner) canonical(ctx context.Context, file io.Writer, l *sources.Load, 
 	out := bufio.NewWriterSize(io.MultiWriter(file, hash), 1<<16)
 	most := r.Sources.Limits()
 	s, err = formats.Canonical(out, &cancelled{ctx, raw}, formats.Options{
-		Format: formats.Format(l.Format), MediaType: l.MediaType, Charset: l.Charset, Base: l.Base, Now: l.CreatedAt, ByContent: byContent,
+		Format: formats.Format(l.Format), MediaType: l.MediaType, Charset: l.Charset, Base: l.Base, Now: l.CreatedAt, Shared: shared,
 		Limits: formats.Limits{Items: most.Items, Bytes: max(mostUnpacked, most.FileBytes)},
 	})
 	if err == nil {

@@ -2,8 +2,6 @@ package sources
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,8 +21,7 @@ func addressOf(url string) *int64 {
 	if url == "" {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(url))
-	hash := int64(binary.BigEndian.Uint64(sum[:8]))
+	hash := formats.HashAddress(url)
 	return &hash
 }
 
@@ -35,14 +32,16 @@ func addressOf(url string) *int64 {
 // there is one, and no other new item with this URL may match.
 //
 // This works for windows, and for files of one batch, as windows are: only then it is known which
-// items are absent. A program that sends single items says nothing of the others.
+// items are absent. A program that sends single items says nothing of the others. An item that was
+// known by its address alone is absent in each file in which other items have that address.
 func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
-	if b.pushed != nil || b.source.Mode != Append || b.load.Lines == nil || *b.load.Lines != int64(len(lines)) {
+	if b.pushed != nil {
 		return nil
 	}
+	whole := b.source.Mode == Append && b.load.Lines != nil && *b.load.Lines == int64(len(lines))
 	asked := map[int64][]entry{}
 	for _, it := range b.fresh {
-		if at := addressOf(it.URL); at != nil {
+		if at := addressOf(it.URL); at != nil && (whole || strings.HasPrefix(it.ID, formats.LinkKey)) {
 			if _, known := b.stored[it.ID]; !known {
 				asked[*at] = append(asked[*at], it)
 			}
@@ -93,7 +92,7 @@ func (b *batch) findRenamed(ctx context.Context, lines []*formats.Line) error {
 			return false
 		}
 		t := found[*at][0]
-		if t.PostID == 0 || present[t.Key] {
+		if t.PostID == 0 || present[t.Key] || !whole && (t.Key != it.URL || !strings.HasPrefix(it.ID, formats.LinkKey)) {
 			return false
 		}
 		is := func(it entry) bool {
@@ -134,15 +133,21 @@ func shown(line string, withMarkup bool) string {
 	return line
 }
 
-// SharesLinks reports whether the source's items are known by address and title, because some of them
-// had the same address. Only feeds without ids need this query, and they are short.
-func (s *Store) SharesLinks(ctx context.Context, source int64) (shares bool, err error) {
-	const query = `SELECT EXISTS (SELECT FROM source_items WHERE source_id = @source AND starts_with(external_id, @key))`
-	err = s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": source, "key": formats.LinkKey}).Scan(&shares)
+// SharedLinks returns the hashes of the addresses whose items are known by address and title, because
+// some of them had the same address. Only feeds without ids need this query, and they are short.
+func (s *Store) SharedLinks(ctx context.Context, source int64) ([]int64, error) {
+	const query = `
+		SELECT DISTINCT address FROM source_items
+		WHERE source_id = @source AND address IS NOT NULL AND starts_with(external_id, @key)`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"source": source, "key": formats.LinkKey})
 	if err != nil {
-		return false, fmt.Errorf("read how items are known: %w", err)
+		return nil, fmt.Errorf("read how items are known: %w", err)
 	}
-	return shares, nil
+	shared, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("read how items are known: %w", err)
+	}
+	return shared, nil
 }
 
 // rename gives the rows of renamed items their ids.

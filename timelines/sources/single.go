@@ -40,6 +40,9 @@ func (w *Work) PushItems(ctx context.Context, b Batch) ([]Result, timelines.Chan
 		if err := batch.findPosts(ctx); err != nil {
 			return a, err
 		}
+		if err := batch.areThere(ctx); err != nil {
+			return a, err
+		}
 		a.load, err = batch.moveTo(ctx, Done)
 		return a, err
 	})
@@ -81,6 +84,24 @@ func (w *Work) beginSingle(ctx context.Context, tx pgx.Tx, lines int) (Load, err
 	return scanLoad(tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
 		"source": w.source, "lines": lines, "kept": singlesKept - 1, "near": w.store.limits.Items / 10 * 9,
 	}))
+}
+
+// areThere takes the items out of what earlier loads are about to remove, or ask whether to remove:
+// the program has just said that they are there.
+func (b *batch) areThere(ctx context.Context) error {
+	const query = `
+		WITH there AS (
+			DELETE FROM load_gone g USING loads l
+			WHERE l.source_id = @source AND l.state IN ('held', 'sweeping') AND g.load_id = l.id AND g.item_id = ANY(@met)
+			RETURNING g.load_id
+		)
+		UPDATE loads l SET gone = gone - n.items
+		FROM (SELECT load_id, count(*) AS items FROM there GROUP BY load_id) n WHERE l.id = n.load_id`
+	_, err := b.tx.Exec(ctx, query, pgx.StrictNamedArgs{"source": b.source.ID, "met": b.met})
+	if err != nil {
+		return fmt.Errorf("keep items that came again: %w", err)
+	}
+	return nil
 }
 
 // findPosts looks up the codes of the items' posts.

@@ -98,3 +98,38 @@ func TestAFirstListAfterSingleItems(t *testing.T) {
 	w.load(s, 10, append(list, item("late", "Late news", time.Minute))...)
 	w.same("at the top after the second list", w.shown()[0], "Late news")
 }
+
+// An item that comes alone while a list waits for an answer is there: the answer does not remove it,
+// whether it comes before or after.
+func TestSingleItemsAreNotGone(t *testing.T) {
+	w := newWorld(t)
+	ann := w.person("ann")
+	s := w.source(ann, "list", sources.Sync, `{}`)
+	all := items("x", 20)
+	w.load(s, 30, all...)
+	held := w.load(s, 30, all[:5]...)
+	w.same("state", held.State, sources.Held)
+	w.same("gone", held.Gone, int64(15))
+	l, err := w.single(w.sources, s, all[10])
+	w.must(err)
+	w.same("the same item", l.Same, int64(1))
+	asked, err := w.sources.Load(t.Context(), s, held.No)
+	w.must(err)
+	w.same("gone after the item came", asked.Gone, int64(14))
+
+	w.must(w.sources.Confirm(t.Context(), s, held.No))
+	_, err = w.single(w.sources, s, all[11])
+	w.must(err)
+	k, err := w.sources.Take(t.Context(), s)
+	w.must(err)
+	defer func() { w.must(k.Close(t.Context())) }()
+	swept, err := w.sources.Load(t.Context(), s, held.No)
+	w.must(err)
+	for swept.State == sources.Sweeping {
+		_, err = k.Sweep(t.Context(), &swept)
+		w.must(err)
+	}
+	w.same("state", swept.State, sources.Done)
+	w.same("gone, removed", []int64{swept.Gone, swept.Removed}, []int64{13, 13})
+	w.same("posts", value[int64](w, `SELECT count(*) FROM source_items i JOIN posts p ON p.id = i.post_id WHERE i.source_id = $1 AND p.deleted_at IS NULL`, s), int64(7))
+}

@@ -20,11 +20,11 @@ type Summary struct {
 	// such items must not take absence for removal.
 	Unknown int
 	Codes   map[Code]int // problems, by code
-	// ByLink is how many items have no id and are known by their address. Sharing says that some of
-	// these have the same address. Then this file and all later ones of the source are read with
-	// Options.ByContent.
+	// ByLink is how many items have no id and are known by their address. Sharing are the hashes of
+	// the addresses that several of these have, in any order, some of them repeated. This file and all
+	// later ones of the source are then read with these in Options.Shared.
 	ByLink  int
-	Sharing bool
+	Sharing []int64
 }
 
 // Problems returns the number of problems of a level.

@@ -42,7 +42,7 @@
 // one, so a load with such an item must not remove the items that it did not see.
 //
 // In feeds of others, an item without an id is known by its address, or else by its title and text.
-// If items share addresses, it is known by address and title (Options.ByContent).
+// If items share an address, each of them is known by address and title (Options.Shared).
 //
 // Some feeds have foreign text around them, such as warnings of PHP before it or scripts behind it,
 // or an encoding that nobody declares or that the server names wrongly. They are not refused: the

@@ -2,7 +2,9 @@ package formats
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"strings"
 )
 
@@ -14,9 +16,8 @@ const LinkKey = "link:"
 const contentKey = "content:"
 
 // setContentID gives an item of a feed without ids an id made from its contents: its address, or else
-// its title and text as they stand in the file. In a feed whose items share addresses the id is made
-// from address and title (Options.ByContent), so that an item keeps its id when the others are gone
-// from the feed.
+// its title and text as they stand in the file. If items share the address (Options.Shared) the id is
+// made from address and title, so that an item keeps its id when the others are gone from the feed.
 func (d *draft) setContentID(title, text string) {
 	if d.ID != "" || d.wrong {
 		return
@@ -29,7 +30,7 @@ func (d *draft) setContentID(title, text string) {
 	switch {
 	case d.URL != "":
 		d.shared = keyOf(LinkKey, d.URL, said)
-		if !d.reader.byContent {
+		if _, found := slices.BinarySearch(d.reader.shared, HashAddress(d.URL)); !found {
 			d.setID("link", d.URL)
 			d.byLink = d.ID != ""
 			return
@@ -42,6 +43,12 @@ func (d *draft) setContentID(title, text string) {
 	case len(d.Pictures) > 0:
 		d.ID = keyOf(contentKey, d.Pictures[0].URL, "")
 	}
+}
+
+// HashAddress returns the hash by which an address is looked up.
+func HashAddress(address string) int64 {
+	sum := sha256.Sum256([]byte(address))
+	return int64(binary.BigEndian.Uint64(sum[:8]))
 }
 
 func keyOf(kind, a, b string) string {
@@ -63,6 +70,6 @@ func (r *Reader) knows(d *draft) bool {
 	if same {
 		return true
 	}
-	d.ID, r.sharing = d.shared, true
+	d.ID, r.sharing = d.shared, append(r.sharing, HashAddress(d.URL))
 	return false
 }

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -11,9 +12,9 @@ import (
 func TestItemsWithoutIDs(t *testing.T) {
 	const a, b = "<item><title>A</title><link>https://a.example/news</link></item>", "<item><title>B</title><link>https://a.example/news</link></item>"
 	const alone = "<item><title>C</title><link>https://a.example/c</link></item>"
-	ids := func(text string, byContent bool) (all []string) {
+	ids := func(text string, shared ...int64) (all []string) {
 		t.Helper()
-		items, _, err := readFeed(text, Options{ByContent: byContent})
+		items, _, err := readFeed(text, Options{Shared: shared})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,27 +33,29 @@ func TestItemsWithoutIDs(t *testing.T) {
 			t.Errorf("%s: %q, want %q", what, got, want)
 		}
 	}
+	news := HashAddress("https://a.example/news")
 	keyA, keyB := keyOf(LinkKey, "https://a.example/news", "A"), keyOf(LinkKey, "https://a.example/news", "B")
-	same("one of an address", ids(rss(a+alone), false), "https://a.example/news", "https://a.example/c")
-	same("two of an address", ids(rss(a+b), false), "https://a.example/news", keyB)
-	same("two of an address, known", ids(rss(a+b), true), keyA, keyB)
-	same("the first is gone", ids(rss(b), true), keyB)
-	same("the same twice", ids(rss(a+a), false), "https://a.example/news", "bad id_repeated")
-	same("the same twice, known", ids(rss(a+a), true), keyA, "bad id_repeated")
-	same("ids", ids(rss("<item><guid>1</guid>"+a[6:]+"<item><guid>1</guid>"+b[6:]), false), "1", "bad id_repeated")
-	titles := ids(rss("<item><title>A</title></item><item><description>A</description></item><item><title> A\n</title></item><item><title>A</title><description>x</description></item>"), false)
+	same("one of an address", ids(rss(a+alone)), "https://a.example/news", "https://a.example/c")
+	same("two of an address", ids(rss(a+b)), "https://a.example/news", keyB)
+	same("two of an address, known", ids(rss(a+b), news), keyA, keyB)
+	same("two of an address, and another", ids(rss(a+alone+b), news), keyA, "https://a.example/c", keyB)
+	same("the first is gone", ids(rss(b), news), keyB)
+	same("the same twice", ids(rss(a+a)), "https://a.example/news", "bad id_repeated")
+	same("the same twice, known", ids(rss(a+a), news), keyA, "bad id_repeated")
+	same("ids", ids(rss("<item><guid>1</guid>"+a[6:]+"<item><guid>1</guid>"+b[6:])), "1", "bad id_repeated")
+	titles := ids(rss("<item><title>A</title></item><item><description>A</description></item><item><title> A\n</title></item><item><title>A</title><description>x</description></item>"))
 	same("titles and texts", titles, keyOf(contentKey, "A", ""), keyOf(contentKey, "", "A"), "bad id_repeated", keyOf(contentKey, "A", "x"))
-	same("files alone", ids(rss("<item><enclosure url='https://a.example/1.mp3' type='audio/mpeg'/></item>"), false), keyOf(contentKey, "https://a.example/1.mp3", ""))
-	same("nothing", ids(rss("<item/>"), false), "bad title_and_text_missing")
-	same("JSON", ids(`{"version":"https://jsonfeed.org/version/1","items":[{"title":"A","url":"https://a.example/news"},{"title":"B","url":"https://a.example/news"},{"content_text":"c"}]}`, false), "https://a.example/news", keyB, keyOf(contentKey, "", "c"))
-	same("our own formats need ids", ids("id,title\n,a\n", false), "bad id_missing")
+	same("files alone", ids(rss("<item><enclosure url='https://a.example/1.mp3' type='audio/mpeg'/></item>")), keyOf(contentKey, "https://a.example/1.mp3", ""))
+	same("nothing", ids(rss("<item/>")), "bad title_and_text_missing")
+	same("JSON", ids(`{"version":"https://jsonfeed.org/version/1","items":[{"title":"A","url":"https://a.example/news"},{"title":"B","url":"https://a.example/news"},{"content_text":"c"}]}`), "https://a.example/news", keyB, keyOf(contentKey, "", "c"))
+	same("our own formats need ids", ids("id,title\n,a\n"), "bad id_missing")
 	for text, want := range map[string]Summary{
 		rss(a + alone):                      {ByLink: 2},
-		rss(a + b):                          {ByLink: 2, Sharing: true},
+		rss(a + b):                          {ByLink: 2, Sharing: []int64{news}},
 		rss("<item><guid>1</guid>" + a[6:]): {},
 		rss(a + a):                          {ByLink: 2},
 	} {
-		if s, err := Canonical(io.Discard, strings.NewReader(text), Options{Now: now}); err != nil || s.ByLink != want.ByLink || s.Sharing != want.Sharing {
+		if s, err := Canonical(io.Discard, strings.NewReader(text), Options{Now: now}); err != nil || s.ByLink != want.ByLink || !slices.Equal(s.Sharing, want.Sharing) {
 			t.Errorf("%s: %+v, %v", text, s, err)
 		}
 	}

@@ -48,31 +48,32 @@ type Options struct {
 	// read, because warnings, and so the canonical file, depend on it. The zero time stands for the
 	// time of the call.
 	Now time.Time
-	// ByContent says that items of this source share addresses: items without an id are known by
-	// address and title. Summary.Sharing says when that begins.
-	ByContent bool
-	Limits    Limits
+	// Shared are the hashes of addresses that items of this source share (HashAddress), in their
+	// order: an item without an id that has one of these is known by address and title.
+	// Summary.Sharing has those of a file.
+	Shared []int64
+	Limits Limits
 }
 
 // Reader reads the items of one file, one after the other. Its memory is bounded by the two largest
-// items, and at most 24 bytes for each item that was read. It is not safe for concurrent use.
+// items, and at most 32 bytes for each item that was read. It is not safe for concurrent use.
 type Reader struct {
-	src       *source
-	limits    Limits
-	format    Format
-	base      *url.URL
-	now       time.Time
-	feed      Feed
-	items     formatReader
-	known     idSet
-	read      int
-	langs     map[string]string // the language for each language as given
-	err       error
-	ahead     *draft // the next item
-	byContent bool
-	byLink    int    // items that are known by their addresses
-	sharing   bool   // some of them have the same address
-	notes     []Code // problems of the file, which the next item gets
+	src     *source
+	limits  Limits
+	format  Format
+	base    *url.URL
+	now     time.Time
+	feed    Feed
+	items   formatReader
+	known   idSet
+	read    int
+	langs   map[string]string // the language for each language as given
+	err     error
+	ahead   *draft  // the next item
+	shared  []int64 // Options.Shared
+	byLink  int     // items that are known by their addresses
+	sharing []int64 // hashes of addresses that several of them have
+	notes   []Code  // problems of the file, which the next item gets
 }
 
 // formatReader reads items of a format into a draft. It returns io.EOF after the last item.
@@ -86,7 +87,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if _, params, err := mime.ParseMediaType(o.MediaType); err == nil && o.Charset == "" {
 		o.Charset = params["charset"]
 	}
-	f := &Reader{limits: l, format: o.Format, now: o.Now, byContent: o.ByContent, langs: make(map[string]string)}
+	f := &Reader{limits: l, format: o.Format, now: o.Now, shared: o.Shared, langs: make(map[string]string)}
 	text, err := open(r, l.Bytes, o.Charset, func() { f.note(EncodingGuessed) })
 	if err != nil {
 		return nil, err
