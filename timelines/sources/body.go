@@ -58,13 +58,18 @@ func (w *writer) body(it *formats.Item) (body string, withMarkup bool) {
 		for _, part := range slices.Concat(before, after) {
 			room -= utf8.RuneCountInString(part) + len("\n\n")
 		}
-		before = append(before, written(text, source, room))
+		if text = written(text, source, room); text != "" {
+			before = append(before, text)
+		}
 	}
 	return strings.Join(append(before, after...), "\n\n"), withMarkup
 }
 
 // written returns as much of a text as there is room for.
 func written(text string, source func(string) string, room int) string {
+	if room <= 0 {
+		return ""
+	}
 	for {
 		s := source(text)
 		over := utf8.RuneCountInString(s) - room

@@ -113,6 +113,30 @@ func TestLongTextLeavesRoom(t *testing.T) {
 	}
 }
 
+// Where nothing leaves room for a text, none is written.
+func TestNoRoomForText(t *testing.T) {
+	for _, room := range []int{-1, 0, 1, 2} {
+		if s := sources.Written("*a", markup.Escape, room); utf8.RuneCountInString(s) > max(room, 0) {
+			t.Errorf("%q in a room of %d", s, room)
+		}
+	}
+}
+
+// Files whose links would make a post too long are left out.
+func TestFilesLeaveRoom(t *testing.T) {
+	w := newWorld(t)
+	source := w.source(w.person("ann"), "Log", sources.Append, `{"rules": {"text": "whole"}}`)
+	it := item("1", "T", time.Hour)
+	it.Text = "Again."
+	for i := range formats.MaxFiles {
+		it.Files = append(it.Files, formats.File{URL: fmt.Sprintf("https://e.example/%d%s", i, strings.Repeat("(", 2000))})
+	}
+	w.same("counts", w.load(source, 10, it).Counts, sources.Counts{Added: 1})
+	if n := utf8.RuneCountInString(value[string](w, `SELECT body FROM posts`)); n > timelines.MaxPostRunes {
+		t.Errorf("%d characters", n)
+	}
+}
+
 // A source that was added since there is that rule makes the title of an item the link to its address.
 func TestLinkedTitles(t *testing.T) {
 	const mp3 = "https://a.example/1.mp3"

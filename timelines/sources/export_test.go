@@ -8,3 +8,6 @@ const TellAllQuery = tellAll
 
 // BareAddress writes an address as posts have it.
 var BareAddress = bareAddress
+
+// Written cuts the text of an item to the room that a post has.
+var Written = written

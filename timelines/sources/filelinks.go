@@ -6,7 +6,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"riverrun/timelines"
 	"riverrun/timelines/language"
 	"riverrun/timelines/marks"
 	"riverrun/timelines/markup"
@@ -30,11 +32,20 @@ var wordsOf = map[string]fileWords{
 func fileLinks(it *formats.Item) []string {
 	w := wordsFor(it)
 	var links []string
+	room := mostFileLinks
 	for _, f := range it.Files {
-		links = append(links, linkTo(w.label(f), f.URL))
+		link := linkTo(w.label(f), f.URL)
+		if room -= utf8.RuneCountInString(link) + len("\n"); room < 0 {
+			break
+		}
+		links = append(links, link)
 	}
 	return links
 }
+
+// mostFileLinks is the length of an item's links to files, in characters. Only addresses that are long and full
+// of signs to encode reach it; the rest of the files are left out, so that the post does not get too long.
+const mostFileLinks = timelines.MaxPostRunes * 3 / 4
 
 // pictureLink returns a link to an item's first picture, for a post that would have no text. It does
 // not matter whether the picture itself can be fetched.
