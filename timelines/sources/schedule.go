@@ -113,19 +113,10 @@ func GapAfter(took time.Duration, troubled bool) time.Duration {
 
 // Claim returns the ids of sources that are due, beginning with the source that has been due for
 // longest. It leaves each to the caller for some minutes: another call, on whatever node, does not
-// return it (F10). It leaves out sources whose host is being asked. The node that asks the host goes
-// on with them (ClaimNext), or a later call finds them.
+// return it (F10). It returns one source of each host, and none of a host that is being asked. The node
+// that asks the host goes on with the others (ClaimNext), or a later call finds them.
 func (s *Store) Claim(ctx context.Context, limit int) ([]int64, error) {
-	const query = `
-		WITH due AS MATERIALIZED (
-			SELECT id, next_at AS at FROM sources s WHERE status = 'active' AND next_at <= now() AND way = 'link'
-				AND NOT EXISTS (SELECT FROM fetch_hosts h WHERE h.host = s.host AND h.next_at > now() AND h.next_at <= now() + @lease)
-			ORDER BY next_at LIMIT @limit FOR NO KEY UPDATE OF s SKIP LOCKED
-		), claimed AS (
-			UPDATE sources s SET next_at = now() + @claimed, claimed_at = now() FROM due WHERE s.id = due.id
-		)
-		SELECT id FROM due ORDER BY at, id`
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"limit": limit, "claimed": claimedFor, "lease": HostLease})
+	rows, err := s.pool.Query(ctx, claim, pgx.StrictNamedArgs{"limit": limit, "claimed": claimedFor, "lease": HostLease})
 	if err == nil {
 		var ids []int64
 		if ids, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err == nil {
@@ -134,6 +125,21 @@ func (s *Store) Claim(ctx context.Context, limit int) ([]int64, error) {
 	}
 	return nil, fmt.Errorf("claim sources: %w", err)
 }
+
+// The source that has been due for longest of its host is found by the index of hosts, and the node
+// that cannot lock it leaves the whole host out.
+const claim = `
+	WITH due AS MATERIALIZED (
+		SELECT id, next_at AS at FROM sources s WHERE status = 'active' AND next_at <= now() AND way = 'link'
+			AND NOT EXISTS (SELECT FROM fetch_hosts h WHERE h.host = s.host AND h.next_at > now() AND h.next_at <= now() + @lease)
+			AND (s.host = '' OR s.id = (
+				SELECT o.id FROM sources o WHERE o.host = s.host AND o.status = 'active' AND o.way = 'link' AND o.next_at <= now()
+				ORDER BY o.next_at LIMIT 1))
+		ORDER BY next_at LIMIT @limit FOR NO KEY UPDATE OF s SKIP LOCKED
+	), claimed AS (
+		UPDATE sources s SET next_at = now() + @claimed, claimed_at = now() FROM due WHERE s.id = due.id
+	)
+	SELECT id FROM due ORDER BY at, id`
 
 // ClaimNext claims one more source with the same host as a source that was fetched, and takes the
 // source that has been due for longest. It also returns how long the host is still left alone. It

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
 	"riverrun/timelines/sources"
@@ -47,7 +48,7 @@ func TestClaim(t *testing.T) {
 	ann := w.person("ann")
 	var due []int64
 	for i := range 5 {
-		due = append(due, w.link(ann, fmt.Sprint("https://example.org/", i), time.Duration(5-i)*time.Minute))
+		due = append(due, w.link(ann, fmt.Sprintf("https://%d.example.org/", i), time.Duration(5-i)*time.Minute))
 	}
 	w.link(ann, "https://example.org/later", -time.Minute)
 	paused := w.link(ann, "https://example.org/paused", time.Hour)
@@ -73,13 +74,43 @@ func TestClaim(t *testing.T) {
 	}
 }
 
+// One host gets one request at a time, so a claim takes one of its sources, and leaves room for those
+// of other hosts. Sources without a host are all taken.
+func TestClaimTakesOneSourceOfAHost(t *testing.T) {
+	w := newWorld(t)
+	ann := w.person("ann")
+	var due []int64
+	for i := range 40 {
+		due = append(due, w.link(ann, fmt.Sprint("https://example.org/", i), time.Duration(60-i)*time.Minute))
+	}
+	other := w.link(ann, "https://example.net/", time.Minute)
+	one, two := w.link(ann, "nowhere", 30*time.Second), w.link(ann, "no address", 20*time.Second)
+	paused := w.link(ann, "https://example.com/paused", time.Hour)
+	_, err := w.pool.Exec(t.Context(), `UPDATE sources SET status = 'paused' WHERE id = $1`, paused)
+	w.must(err)
+	same := w.link(ann, "https://example.com/", 10*time.Second)
+	first, err := w.sources.Claim(t.Context(), 30)
+	w.must(err)
+	w.same("the first claim", first, []int64{due[0], other, one, two, same})
+	second, err := w.sources.Claim(t.Context(), 30)
+	w.must(err)
+	w.same("the second claim", second, due[1:2])
+
+	// If sources are due since the same moment, one comes.
+	_, err = w.pool.Exec(t.Context(), `UPDATE sources SET next_at = now() WHERE id = ANY($1)`, due)
+	w.must(err)
+	third, err := w.sources.Claim(t.Context(), 30)
+	w.must(err)
+	w.same("the third claim", len(third), 1)
+}
+
 // F10, F11: when nodes claim at once, each source is claimed once.
 func TestNodesClaimEachSourceOnce(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
 	var want []int64
 	for i := range 60 {
-		want = append(want, w.link(ann, fmt.Sprint("https://example.org/", i), time.Duration(60-i)*time.Second))
+		want = append(want, w.link(ann, fmt.Sprintf("https://%d.example.org/", i), time.Duration(60-i)*time.Second))
 	}
 	var mu sync.Mutex
 	var got []int64
@@ -107,21 +138,27 @@ func TestNodesClaimEachSourceOnce(t *testing.T) {
 	w.same("claimed by two nodes", got, want)
 }
 
-// A claim reads the index of due sources, however many sources there are.
+// A claim reads the index of due sources, however many sources there are, and that of hosts for each
+// of them.
 func TestClaimReadsAnIndex(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
 	_, err := w.pool.Exec(t.Context(), `
 		INSERT INTO sources (owner_id, added_by, code, way, mode, title, url, next_at)
-		SELECT $1, $1, lpad(i::text, 10, '0'), 'link', 'append', 'A feed', 'https://example.org/' || i, now() + (i - 5) * interval '1 minute'
+		SELECT $1, $1, lpad(i::text, 10, '0'), 'link', 'append', 'A feed', 'https://' || i % 500 || '.example.org/' || i, now() + (i - 50) * interval '1 minute'
 		FROM generate_series(1, 5000) i`, ann.ID)
 	w.must(err)
 	_, err = w.pool.Exec(t.Context(), `ANALYZE sources`)
 	w.must(err)
-	plan := fmt.Sprint(w.list(`EXPLAIN SELECT id FROM sources WHERE status = 'active' AND next_at <= now() AND way = 'link'
-		ORDER BY next_at LIMIT 10 FOR NO KEY UPDATE SKIP LOCKED`))
-	if want := "Index Scan using sources_next_idx"; !strings.Contains(plan, want) {
-		t.Errorf("want %q in\n%s", want, plan)
+	rows, err := w.pool.Query(t.Context(), `EXPLAIN `+sources.ClaimQuery, pgx.StrictNamedArgs{"limit": 10, "claimed": time.Minute, "lease": sources.HostLease})
+	w.must(err)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	w.must(err)
+	plan := strings.Join(lines, "\n")
+	for _, want := range []string{"Index Scan using sources_next_idx", "using sources_host_idx"} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("want %q in\n%s", want, plan)
+		}
 	}
 }
 
