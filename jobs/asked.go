@@ -17,6 +17,9 @@ type askedWorker struct {
 	jobs *Jobs
 }
 
+// previewPatience is how long a preview waits for a host that asked to be left alone.
+const previewPatience = 5 * time.Minute
+
 // Timeout implements riverqueue.Worker.
 func (w *askedWorker) Timeout(*riverqueue.Job[askedArgs]) time.Duration { return feedTimeout }
 
@@ -34,15 +37,19 @@ func (w *askedWorker) Work(ctx context.Context, job *riverqueue.Job[askedArgs]) 
 }
 
 // preview fetches what a source would change. While it or its host is asked by somebody else, the
-// preview waits.
+// preview waits. It waits some minutes if the host asked for them, but ends if it asked for more.
 func (w *askedWorker) preview(ctx context.Context, source int64) error {
 	o, err := w.jobs.fetcher().Preview(ctx, source)
 	switch {
 	case errors.Is(err, sources.ErrNotFound): // it was paused or removed
-	case errors.Is(err, sources.ErrBusy), errors.Is(err, sources.ErrStale), err == nil && o.Postponed:
+	case errors.Is(err, sources.ErrBusy), errors.Is(err, sources.ErrStale):
 		return riverqueue.JobSnooze(sources.HostGap)
 	case err != nil:
 		return err
+	case o.Postponed && o.After > previewPatience:
+		return w.jobs.sources.EndPreview(ctx, source, sources.TooOften)
+	case o.Postponed:
+		return riverqueue.JobSnooze(max(o.After, sources.HostGap))
 	}
 	return w.jobs.sources.EndPreview(ctx, source, o.Problem)
 }

@@ -48,6 +48,9 @@ func (a *retry) Work(ctx context.Context, job *rivertype.JobRow, do func(context
 		a.metrics.took(job.Kind, time.Since(begin))
 		return nil
 	}
+	if _, waits := errors.AsType[*rivertype.JobSnoozeError](err); waits {
+		return err // the job chose its time, and did not fail
+	}
 	if ctx.Err() != nil {
 		// The node stops: an error that wraps the cancellation puts the job back into the
 		// queue as if it had not been fetched.

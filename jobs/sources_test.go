@@ -171,5 +171,27 @@ func TestAskedSources(t *testing.T) {
 	if err := fetching.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the second preview", func() bool { return count(t, pool, `SELECT count(*) FROM loads WHERE state = 'previewed'`) == 2 })
+	await(t, "the second preview", func() bool {
+		return count(t, pool, `SELECT count(*) FROM loads l JOIN sources s ON s.id = l.source_id WHERE l.state = 'previewed' AND s.preview = ''`) == 2
+	})
+
+	// The host asks for some minutes, which the preview waits, and then for longer than anybody waits.
+	pause := func(minutes int) {
+		t.Helper()
+		if _, err := pool.Exec(t.Context(), `UPDATE fetch_hosts SET next_at = now() + $1 * interval '1 minute'`, minutes); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := cfg.Sources.AskPreview(t.Context(), ann.ID, source.Code); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pause(3)
+	await(t, "a preview that waits for minutes", func() bool {
+		return count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'asked' AND state = 'scheduled' AND scheduled_at > now() + interval '2 minutes'`) == 1
+	})
+	if _, err := pool.Exec(t.Context(), `UPDATE sources SET preview = ''`); err != nil {
+		t.Fatal(err)
+	}
+	pause(60)
+	await(t, "a preview that ends", func() bool { return count(t, pool, `SELECT count(*) FROM sources WHERE preview = 'too_often'`) == 1 })
 }

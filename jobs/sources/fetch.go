@@ -46,7 +46,9 @@ type Outcome struct {
 	Problem sources.Problem
 	// Postponed says that another process was asking the host, and nothing was fetched.
 	Postponed bool
-	// After is how long to wait until the source is fetched again; 0: it is paused.
+	// After is how long to wait until the source is fetched again; 0: it is paused, or it is a preview
+	// that need not be made again. If the fetch was Postponed, After is how long the host asked to be
+	// left alone; 0: it did not ask.
 	After time.Duration
 }
 
@@ -63,7 +65,9 @@ func (f Fetcher) Fetch(ctx context.Context, source int64) (Outcome, error) {
 // is new. It records nothing else, whatever the result. It returns the errors of Fetch.
 func (f Fetcher) Preview(ctx context.Context, source int64) (Outcome, error) {
 	o, err := f.fetch(ctx, source, true)
-	o.After = 0
+	if !o.Postponed {
+		o.After = 0
+	}
 	return o, err
 }
 

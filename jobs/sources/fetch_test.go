@@ -708,5 +708,11 @@ func TestPreviewOfALink(t *testing.T) {
 	if o, err := s.fetcher.Preview(t.Context(), s.source); err != nil || !o.Postponed {
 		t.Errorf("a preview in the gap: %+v, %v", o, err)
 	}
+	if _, err := s.pool.Exec(t.Context(), `UPDATE fetch_hosts SET next_at = now() + interval '1 hour'`); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := s.fetcher.Preview(t.Context(), s.source); err != nil || !o.Postponed || o.After < 59*time.Minute {
+		t.Errorf("a preview when the host asked for an hour: %+v, %v", o, err)
+	}
 	s.want("after a preview of nothing", fmt.Sprintf(unfetched, 2))
 }

@@ -96,7 +96,7 @@ func TestClaimTakesOneSourceOfAHost(t *testing.T) {
 	w.must(err)
 	w.same("the second claim", second, due[1:2])
 
-	// If several are due since the same moment, one of them comes.
+	// If sources are due since the same moment, one comes.
 	_, err = w.pool.Exec(t.Context(), `UPDATE sources SET next_at = now() WHERE id = ANY($1)`, due)
 	w.must(err)
 	third, err := w.sources.Claim(t.Context(), 30)
