@@ -202,7 +202,7 @@ var mutants = []mutant{
 	{
 		"page: an entry without a fold is left out",
 		"rivers", "TestAMissingFoldIsMadeAgain",
-		[]edit{{"rivers/fold.go", "if len(lost) == 0 {\n		return found, nil", "if len(lost) >= 0 {\n		return found, nil"}},
+		[]edit{{"rivers/fold.go", "if len(lost) == 0 {\n		return found, true, nil", "if len(lost) >= 0 {\n		return found, true, nil"}},
 	},
 	{
 		"page: a decision made while access changed is shown",
@@ -264,6 +264,16 @@ var mutants = []mutant{
 		"history: a late writer ignores the epoch",
 		"rivers", "TestALateWriterWritesNothingIntoAnotherEpoch",
 		[]edit{{"rivers/fold.go", "AND ` + inEpoch + `\n		ORDER BY post_id", "AND (true OR ` + inEpoch + `)\n		ORDER BY post_id"}},
+	},
+	{
+		"history: the clock stays until the tables are empty",
+		"rivers", "TestTheClockGoesFirst",
+		[]edit{{"rivers/history.go", "DELETE FROM clock WHERE epoch = @epoch", "DELETE FROM clock WHERE epoch = @epoch AND false"}},
+	},
+	{
+		"page: folds that were read later do not count as newer",
+		"rivers", "TestAPageIsOfOneEpoch",
+		[]edit{{"rivers/decide.go", "slices.Contains(read[:], true), nil", "slices.Contains(read[:0], true), nil"}},
 	},
 	{
 		"history: folds in memory serve in another epoch",
