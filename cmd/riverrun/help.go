@@ -55,7 +55,7 @@ nothing: "12 new, 3 changed, 1 would go". The address of a page is enough if the
 page names its feed. The feeds of an OPML file are added only; the site fetches
 them while it is served. A source of files is loaded anew with "source fetch
 CODE FILE". With -push a program sends the items (see /help/feeds), and its token
-is printed. What it leaves out stays, unless -mode is sync: then it sends full
+is printed. Items that it leaves out stay, unless -mode is sync: then it sends full
 lists. With -origin a PARTNER's service makes the feed, and tells its people itself
 what is wrong with items: the pages of the site do not. Flags may also follow the
 arguments. Loads that were interrupted go on while the site is served.`},
