@@ -14,7 +14,8 @@ import (
 )
 
 // A river that is being built counts as open, because it is about to be. These statements
-// find each river for itself, as watched does. OFFSET 0 keeps a subquery separate; it pages
+// find each river and each entry for itself, as watched does: a plan that was made while the
+// tables were small would read all of them. OFFSET 0 keeps a subquery separate; it pages
 // nothing.
 const (
 	lookUpByTimeline = `
@@ -22,13 +23,13 @@ const (
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) t(post_id, timeline_id)
 		CROSS JOIN LATERAL (SELECT * FROM rivers_timelines rt WHERE rt.timeline_id = t.timeline_id OFFSET 0) rt
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.id = rt.river_id LIMIT 1) r
-		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = t.post_id
+		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.river_id = r.id AND e.post_id = t.post_id OFFSET 0) e ON true
 		WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen
 	lookUpByViewer = `
 		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0)
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @viewers::bigint[])) a(post_id, user_id)
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.user_id = a.user_id OFFSET 0) r
-		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = a.post_id
+		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.river_id = r.id AND e.post_id = a.post_id OFFSET 0) e ON true
 		WHERE (r.state = 'live' OR r.state = 'building') AND (@all OR e.post_id IS NOT NULL OR r.state = 'building')
 			AND r.kind <> ALL(@searches)` + whenOpen
 )

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/timelines"
 )
@@ -107,6 +108,49 @@ func TestRiversAreFoundAmongMany(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// A plan that was made while the site was small finds the rivers and entries of posts by index steps
+// when a load has brought thousands, also before the server has counted its rows.
+func TestLookUpOnAGrownSite(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	post := w.post(ann, "one")
+	w.drain()
+	river := w.visit(ann, Home, "").River
+	config := w.db.Secondary.Config().Copy()
+	config.MaxConns = 1 // one connection has the plans, and counts what it reads
+	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+	pool, err := pgxpool.NewWithConfig(w.ctx, config)
+	must(w, pool, err)
+	t.Cleanup(pool.Close)
+	lookUps := map[string]pgx.StrictNamedArgs{
+		lookUpByTimeline: {"posts": []int64{post.PostID}, "timelines": post.Touched, "open": false},
+		lookUpByViewer:   {"posts": []int64{post.PostID}, "viewers": []int64{ann.AccountID}, "open": false, "all": true, "searches": []string{}},
+	}
+	read := func(sql string) (rows int64) {
+		for _, sql := range []string{sql, `SELECT pg_stat_force_next_flush()`} {
+			args := lookUps[sql]
+			if args == nil {
+				args = pgx.StrictNamedArgs{}
+			}
+			if _, err := pool.Exec(w.ctx, sql, args); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := pool.QueryRow(w.ctx, `SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'entries'`).Scan(&rows)
+		return must(w, rows, err)
+	}
+	for sql := range lookUps {
+		read(sql)
+	}
+	w.exec(`INSERT INTO entries (river_id, post_id, version, fresh_at) SELECT $1::bigint, i, 1, i FROM generate_series(1000000, 1005000) i`, river)
+	for sql := range lookUps {
+		before := read(`SELECT 1`)
+		if n := read(sql) - before; n != 0 {
+			t.Errorf("reads %d entries one by one:\n%s", n, sql)
 		}
 	}
 }

@@ -96,10 +96,12 @@ func (c *Cache) loadSets(ctx context.Context, keys []int64) (map[int64]*Sets, er
 func (c *Cache) loadTimelines(ctx context.Context, ids []int64) (
 	found map[int64]timelines.Timeline, levels map[int64]timelines.Level, err error,
 ) {
+	// Each by its index step: a plan that was made while the table was small would read all of it.
 	const query = `
 		SELECT t.id, t.kind, t.their_id, t.term, coalesce(t.gate_id, 0), coalesce(g.access, 0::smallint)
-		FROM timelines t LEFT JOIN timelines g ON g.id = t.gate_id
-		WHERE t.id = ANY(@ids)`
+		FROM unnest(@ids::bigint[]) AS n (id)
+		CROSS JOIN LATERAL (SELECT * FROM timelines WHERE id = n.id OFFSET 0) t
+		LEFT JOIN LATERAL (SELECT access FROM timelines WHERE id = t.gate_id OFFSET 0) g ON true`
 	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"ids": ids})
 	if err != nil {
 		return nil, nil, fmt.Errorf("load timelines: %w", err)
@@ -121,7 +123,9 @@ func (c *Cache) loadTimelines(ctx context.Context, ids []int64) (
 }
 
 func (c *Cache) loadLevels(ctx context.Context, gates []int64) (map[int64]timelines.Level, error) {
-	return byKey[int64, timelines.Level](ctx, c, "levels", `SELECT id, access FROM timelines WHERE id = ANY(@keys)`, gates)
+	return byKey[int64, timelines.Level](ctx, c, "levels", `
+		SELECT t.id, t.access FROM unnest(@keys::bigint[]) AS n (id)
+		CROSS JOIN LATERAL (SELECT id, access FROM timelines WHERE id = n.id OFFSET 0) t`, gates)
 }
 
 func (c *Cache) loadAccounts(ctx context.Context, ids []int64) (map[int64]timelines.Account, error) {
