@@ -177,6 +177,7 @@ func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, j
 	if err != nil {
 		return 0, false, err
 	}
+	pause(ctx, beforeRegister)
 	id = newID()
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		if joined, err = insertBuilding(ctx, tx, n, id, knows, asof); err != nil || joined {

@@ -138,11 +138,40 @@ func TestALateWriterWritesNothingIntoAnotherEpoch(t *testing.T) {
 			if got := w.count(`SELECT count(*) FROM folds WHERE text_folded->>'body' = 'lost'`); got != 0 {
 				t.Errorf("the lost text is stored")
 			}
+			// Nobody would remove them, nor the folds that they link.
+			if got := w.count(`SELECT count(*) FROM entries WHERE river_id NOT IN (SELECT id FROM rivers)`); got != 0 {
+				t.Errorf("%d entries of lost rivers are stored", got)
+			}
 			w.drain()
 			w.shows(w.visit(ann, User, "ann"), "restored")
 			w.sound()
 		})
 	}
+}
+
+// A build is not registered with a snapshot that it took in another epoch: a restored store gives
+// out the numbers of transactions again, and the river would not be replaced for the changes
+// whose numbers it seems to know.
+func TestABuildIsRegisteredInItsEpoch(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.post(ann, "a post")
+	n := w.name(ann, User, "ann")
+	var tx int64
+	ctx := pausedAt(w.ctx, beforeRegister, func() {
+		var err error
+		tx, err = w.store.TxNow(w.ctx)
+		must(w, tx, err)
+		w.exec(`UPDATE clock SET wal = wal + 1000000000`)
+		must(w, 0, w.rivers.catchUp(w.ctx))
+	})
+	must(w, 0, w.rivers.build(ctx, n, nil))
+	args := nameArgs(n)
+	args["tx"] = tx
+	if got := w.count(`SELECT count(*) FROM rivers r WHERE `+named+` AND `+unawareOfTx, args); got != 0 {
+		t.Errorf("%d rivers have a snapshot of the former epoch", got)
+	}
+	w.shows(w.visit(ann, User, "ann"), "a post")
 }
 
 // A node that did not empty the store itself forgets what it remembers of the former epoch, and

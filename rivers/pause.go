@@ -7,6 +7,7 @@ import "context"
 // interleaving happen. Nothing else uses them.
 const (
 	afterLookup    = "after-lookup"
+	beforeRegister = "before-register"
 	afterRegister  = "after-register"
 	afterSnapshot  = "after-snapshot"
 	afterEntries   = "after-entries"
