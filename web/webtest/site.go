@@ -243,6 +243,27 @@ func (s *Site) Replace(r timelines.Replace) {
 	}
 }
 
+// Restore begins another epoch, as after a restore of the primary store: what was one person's name
+// is the other's there.
+func (s *Site) Restore(one, other *Person) {
+	s.T.Helper()
+	ctx := s.T.Context()
+	const rename = `UPDATE accounts SET name = $2 WHERE id = $1`
+	_, err := s.DB.Primary.Exec(ctx, rename, one.Account.ID, "former")
+	if err == nil {
+		_, err = s.DB.Primary.Exec(ctx, rename, other.Account.ID, one.Account.Name)
+	}
+	if err == nil {
+		_, err = s.DB.Secondary.Exec(ctx, `UPDATE clock SET wal = wal + 1000000000`)
+	}
+	if err == nil {
+		err = s.Rivers.PublishClock(ctx, 0)
+	}
+	if err != nil {
+		s.T.Fatal(err)
+	}
+}
+
 // Await waits until something is so, asking anew whenever the hub may have
 // moved on; it fails after patience, saying what else there is to say.
 func Await(t testing.TB, what string, so func() bool, otherwise ...func() string) {
