@@ -266,6 +266,31 @@ var mutants = []mutant{
 		[]edit{{"rivers/fold.go", "AND ` + inEpoch + `\n		ORDER BY post_id", "AND (true OR ` + inEpoch + `)\n		ORDER BY post_id"}},
 	},
 	{
+		"history: a late writer ignores the epoch of its entries",
+		"rivers", "TestALateWriterWritesNothingIntoAnotherEpoch",
+		[]edit{{"rivers/entry.go", "AND ` + inEpoch + `\n		ORDER BY river_id", "AND (true OR ` + inEpoch + `)\n		ORDER BY river_id"}},
+	},
+	{
+		"history: a build is registered in another epoch",
+		"rivers", "TestABuildIsRegisteredInItsEpoch",
+		[]edit{{"rivers/build.go", "FROM clock WHERE epoch = @epoch\n", "FROM clock WHERE epoch = @epoch OR true\n"}},
+	},
+	{
+		"history: a request goes on in another epoch",
+		"web", "TestAPageIsOfItsNamesEpoch",
+		[]edit{{"web/request.go", "	r.Request = r.WithContext(s.rivers.AtEpoch(r.Context()))\n	if err", "	if err"}},
+	},
+	{
+		"history: an open page goes on in the epoch of its socket",
+		"web/live", "TestAPageIsOpenedAgainInAnotherEpoch/before",
+		[]edit{{"web/live/page.go", "v.workIn(rivers.WithEpoch(ctx, v.epoch), n)", "v.workIn(ctx, n)"}},
+	},
+	{
+		"history: a page is opened in another epoch than that of its names",
+		"web/live", "TestAPageIsOpenedAgainInAnotherEpoch/while",
+		[]edit{{"web/live/page.go", "	ctx = rivers.WithEpoch(ctx, epoch)\n", ""}},
+	},
+	{
 		"history: the clock stays until the tables are empty",
 		"rivers", "TestTheClockGoesFirst",
 		[]edit{{"rivers/history.go", "DELETE FROM clock WHERE epoch = @epoch", "DELETE FROM clock WHERE epoch = @epoch AND false"}},
