@@ -3,6 +3,7 @@ package rivers
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -72,6 +73,36 @@ func TestAnotherHistoryEmptiesTheStore(t *testing.T) {
 			w.sound()
 		})
 	}
+}
+
+// noticed is how soon a running node knows that the primary store was restored.
+const noticed = 5 * time.Second
+
+// A node notices in time whatever else it does from time to time, however long that takes.
+func TestARestoreIsNoticedBesideSlowWork(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.post(ann, "a post")
+	slow, release, forgot := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	opts := DefaultOptions()
+	opts.Restore = func(context.Context) error {
+		once.Do(func() { close(slow) })
+		<-release
+		return nil
+	}
+	s := Open(w.db.Secondary, w.store, slog.New(slog.DiscardHandler), opts)
+	s.OnEpoch(func() { close(forgot) })
+	must(w, 0, s.Start(w.ctx))
+	<-slow
+	w.exec(`UPDATE clock SET wal = wal + 1000000000`)
+	select {
+	case <-forgot:
+	case <-time.After(noticed):
+		t.Errorf("%v after a restore the node has not noticed", noticed)
+	}
+	close(release)
+	must(w, 0, s.Stop(w.ctx))
 }
 
 // Neither a start, nor two at once beside narrowings, nor a trimmed log makes rivers cold.
