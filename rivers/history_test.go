@@ -1,9 +1,11 @@
 package rivers
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -103,6 +105,33 @@ func TestARestoreIsNoticedBesideSlowWork(t *testing.T) {
 	}
 	close(release)
 	must(w, 0, s.Stop(w.ctx))
+}
+
+// However long a restore takes, each node says once that it goes on, and once that it is over.
+func TestARestoreIsLoggedTwice(t *testing.T) {
+	w := newTown(t)
+	var text bytes.Buffer
+	s := Open(w.db.Secondary, w.store, slog.New(slog.NewTextHandler(&text, nil)), DefaultOptions())
+	looks := func(times int, succeeds bool) {
+		t.Helper()
+		for range times {
+			if got := s.maintenance.looks(w.ctx); got != succeeds {
+				t.Errorf("a look: %t, want %t\n%s", got, succeeds, text.String())
+			}
+		}
+	}
+	looks(1, true)
+	w.execPrimary(`ALTER TABLE access_clock RENAME TO elsewhere`)
+	looks(3, false)
+	w.execPrimary(`ALTER TABLE elsewhere RENAME TO access_clock`)
+	w.execPrimary(`ALTER TABLE access_clock DROP CONSTRAINT access_clock_pkey`)
+	looks(3, false)
+	w.execPrimary(`ALTER TABLE access_clock ADD CONSTRAINT access_clock_pkey PRIMARY KEY (id)`)
+	looks(3, true)
+	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], "is being restored") || !strings.Contains(lines[1], "was restored") {
+		t.Errorf("got %q, want one line for the beginning and one for the end", lines)
+	}
 }
 
 // Neither a start, nor two at once beside narrowings, nor a trimmed log makes rivers cold.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
 )
 
 // maintenance does from time to time what no request should wait for. It raises the access clock if a
@@ -23,6 +25,9 @@ type maintenance struct {
 	// mu guards seen.
 	mu   sync.Mutex
 	seen map[int64]struct{}
+
+	// restoring says that the beginning of a restore was logged, but not its end. Only looks uses it.
+	restoring bool
 
 	quit chan struct{}
 	done chan struct{}
@@ -71,9 +76,7 @@ func (k *maintenance) look(looked chan<- struct{}) {
 		case <-second.C:
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), maintainEvery)
-		if err := k.store.catchUp(ctx); err != nil {
-			k.store.log.ErrorContext(ctx, "access clock not kept", "error", err)
-		} else {
+		if k.looks(ctx) {
 			select {
 			case looked <- struct{}{}:
 			default: // the last look is not answered yet
@@ -81,6 +84,23 @@ func (k *maintenance) look(looked chan<- struct{}) {
 		}
 		cancel()
 	}
+}
+
+// looks looks once, and reports whether it has succeeded. A restore may take long, so only its beginning
+// and its end are logged.
+func (k *maintenance) looks(ctx context.Context) bool {
+	err := k.store.catchUp(ctx)
+	switch log := k.store.log; {
+	case err == nil && k.restoring:
+		log.WarnContext(ctx, "the primary store was restored from a copy, rivers are made anew")
+		k.restoring = false
+	case errors.Is(err, timelines.ErrRestoring) && !k.restoring:
+		log.WarnContext(ctx, "the primary store is being restored, rivers are removed", "error", err)
+		k.restoring = true
+	case err != nil && !errors.Is(err, timelines.ErrRestoring):
+		log.ErrorContext(ctx, "access clock not kept", "error", err)
+	}
+	return err == nil
 }
 
 // keep does the other work. It writes what people have read only after a look: the ids may mean other
