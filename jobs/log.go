@@ -7,7 +7,8 @@ import (
 
 // libraryLog passes on the log lines of the job queue's library, and makes its
 // information debugging output: every few seconds the library counts the jobs it has
-// done, and the workers here log failures themselves.
+// done, and the workers here log failures themselves. An "err" of the library becomes an "error", as
+// in all other lines: repeated lines are counted by it.
 type libraryLog struct{ to slog.Handler }
 
 func newLibraryLog(log *slog.Logger) *slog.Logger { return slog.New(libraryLog{log.Handler()}) }
@@ -26,8 +27,15 @@ func (h libraryLog) Enabled(ctx context.Context, l slog.Level) bool {
 
 // Handle implements slog.Handler.
 func (h libraryLog) Handle(ctx context.Context, r slog.Record) error {
-	r.Level = h.level(r.Level)
-	return h.to.Handle(ctx, r)
+	named := slog.NewRecord(r.Time, h.level(r.Level), r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "err" {
+			a.Key = "error"
+		}
+		named.AddAttrs(a)
+		return true
+	})
+	return h.to.Handle(ctx, named)
 }
 
 // WithAttrs implements slog.Handler.

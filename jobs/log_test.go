@@ -20,12 +20,15 @@ func TestLibraryLog(t *testing.T) {
 		log.Debug("detail")
 		log.Info("counts")
 		log.Warn("odd")
-		log.Error("wrong")
+		log.Error("wrong", "err", "broken")
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		if len(lines) != len(tt.want) {
 			t.Fatalf("from %v on: %d lines, want %d:\n%s", tt.least, len(lines), len(tt.want), out.String())
 		}
 		for i, line := range lines {
+			if strings.Contains(line, "level=ERROR") && !strings.Contains(line, "g.error=broken") {
+				t.Errorf("from %v on: line %d is %s, want its error under the name by which repeated errors are counted", tt.least, i+1, line)
+			}
 			if !strings.Contains(line, "level="+tt.want[i]) || !strings.Contains(line, "a=1") {
 				t.Errorf("from %v on: line %d is %s, want level %s and a=1", tt.least, i+1, line, tt.want[i])
 			}

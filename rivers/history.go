@@ -65,7 +65,6 @@ func (s *Store) settle(ctx context.Context) (timelines.Clock, error) {
 			// Until the primary store is whole there is no clock, and without one nothing is
 			// served: rivers of half its rows would stay.
 			if was.epoch != 0 {
-				s.log.WarnContext(ctx, "the primary store is being restored, rivers are removed", "error", err)
 				err = errors.Join(err, s.empty(ctx, was.epoch, nil))
 			}
 			return timelines.Clock{}, fmt.Errorf("%w: %w", ErrUnavailable, err)

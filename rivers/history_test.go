@@ -1,8 +1,11 @@
 package rivers
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -71,6 +74,63 @@ func TestAnotherHistoryEmptiesTheStore(t *testing.T) {
 			w.shows(w.visit(ann, User, "ann"), "a post")
 			w.sound()
 		})
+	}
+}
+
+// noticed is how soon a running node knows that the primary store was restored.
+const noticed = 5 * time.Second
+
+// A node notices in time whatever else it does from time to time, however long that takes.
+func TestARestoreIsNoticedBesideSlowWork(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.post(ann, "a post")
+	slow, release, forgot := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	opts := DefaultOptions()
+	opts.Restore = func(context.Context) error {
+		once.Do(func() { close(slow) })
+		<-release
+		return nil
+	}
+	s := Open(w.db.Secondary, w.store, slog.New(slog.DiscardHandler), opts)
+	s.OnEpoch(func() { close(forgot) })
+	must(w, 0, s.Start(w.ctx))
+	<-slow
+	w.exec(`UPDATE clock SET wal = wal + 1000000000`)
+	select {
+	case <-forgot:
+	case <-time.After(noticed):
+		t.Errorf("%v after a restore the node has not noticed", noticed)
+	}
+	close(release)
+	must(w, 0, s.Stop(w.ctx))
+}
+
+// However long a restore takes, each node says once that it goes on, and once that it is over.
+func TestARestoreIsLoggedTwice(t *testing.T) {
+	w := newTown(t)
+	var text bytes.Buffer
+	s := Open(w.db.Secondary, w.store, slog.New(slog.NewTextHandler(&text, nil)), DefaultOptions())
+	looks := func(times int, succeeds bool) {
+		t.Helper()
+		for range times {
+			if got := s.maintenance.looks(w.ctx); got != succeeds {
+				t.Errorf("a look: %t, want %t\n%s", got, succeeds, text.String())
+			}
+		}
+	}
+	looks(1, true)
+	w.execPrimary(`ALTER TABLE access_clock RENAME TO elsewhere`)
+	looks(3, false)
+	w.execPrimary(`ALTER TABLE elsewhere RENAME TO access_clock`)
+	w.execPrimary(`ALTER TABLE access_clock DROP CONSTRAINT access_clock_pkey`)
+	looks(3, false)
+	w.execPrimary(`ALTER TABLE access_clock ADD CONSTRAINT access_clock_pkey PRIMARY KEY (id)`)
+	looks(3, true)
+	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], "is being restored") || !strings.Contains(lines[1], "was restored") {
+		t.Errorf("got %q, want one line for the beginning and one for the end", lines)
 	}
 }
 

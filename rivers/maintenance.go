@@ -10,19 +10,24 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
 )
 
-// maintenance does from time to time what no request should wait for. It writes the visits
-// of rivers, and what people read of their notifications, many at once, so that a visit costs
-// no statement of its own. It raises the
-// access clock if a node died between the commit of a narrowing and its acknowledgement.
-// And it has lost tables made again.
+// maintenance does from time to time what no request should wait for. It raises the access clock if a
+// node died between the commit of a narrowing and its acknowledgement, and notices that the primary
+// store was restored (look). Beside that, it writes the visits of rivers, and what people read of their
+// notifications, many at once, so that a visit costs no statement of its own, and it has lost tables
+// made again (keep).
 type maintenance struct {
 	store *Store
 
 	// mu guards seen.
 	mu   sync.Mutex
 	seen map[int64]struct{}
+
+	// restoring says that the beginning of a restore was logged, but not its end. Only looks uses it.
+	restoring bool
 
 	quit chan struct{}
 	done chan struct{}
@@ -49,37 +54,83 @@ func (k *maintenance) visited(river int64) {
 
 func (k *maintenance) start() {
 	k.done = make(chan struct{})
+	looked := make(chan struct{}, 1)
+	var both sync.WaitGroup
+	both.Go(func() { k.look(looked) })
+	both.Go(func() { k.keep(looked) })
 	go func() {
 		defer close(k.done)
-		tick, second := time.NewTicker(maintainEvery), time.NewTicker(catchUpEvery)
-		defer tick.Stop()
-		defer second.Stop()
-		for {
+		both.Wait()
+	}()
+}
+
+// look looks at the clock from time to time, and says so when it has succeeded. It does nothing else,
+// since a restore must be noticed however long other work takes.
+func (k *maintenance) look(looked chan<- struct{}) {
+	second := time.NewTicker(catchUpEvery)
+	defer second.Stop()
+	for {
+		select {
+		case <-k.quit:
+			return
+		case <-second.C:
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), maintainEvery)
+		if k.looks(ctx) {
 			select {
-			case <-k.quit:
-				return
-			case <-second.C:
-				ctx, cancel := context.WithTimeout(context.Background(), maintainEvery)
-				if err := k.store.catchUp(ctx); err != nil {
-					k.store.log.ErrorContext(ctx, "access clock not kept", "error", err)
-				} else if err := k.store.writeReads(ctx); err != nil {
-					k.store.log.ErrorContext(ctx, "read notifications not kept", "error", err)
-				}
-				cancel()
-			case <-tick.C:
-				ctx, cancel := context.WithTimeout(context.Background(), maintainEvery)
-				// Tables come first: without them everything else fails, and no epoch is adopted.
-				err := k.store.opts.Restore(ctx)
-				if err == nil {
-					err = k.flush(ctx)
-				}
-				if err != nil {
-					k.store.log.ErrorContext(ctx, "visits not kept", "error", err)
-				}
-				cancel()
+			case looked <- struct{}{}:
+			default: // the last look is not answered yet
 			}
 		}
-	}()
+		cancel()
+	}
+}
+
+// looks looks once, and reports whether it has succeeded. A restore may take long, so only its beginning
+// and its end are logged.
+func (k *maintenance) looks(ctx context.Context) bool {
+	err := k.store.catchUp(ctx)
+	switch log := k.store.log; {
+	case err == nil && k.restoring:
+		log.WarnContext(ctx, "the primary store was restored from a copy, rivers are made anew")
+		k.restoring = false
+	case errors.Is(err, timelines.ErrRestoring) && !k.restoring:
+		log.WarnContext(ctx, "the primary store is being restored, rivers are removed", "error", err)
+		k.restoring = true
+	case err != nil && !errors.Is(err, timelines.ErrRestoring):
+		log.ErrorContext(ctx, "access clock not kept", "error", err)
+	}
+	return err == nil
+}
+
+// keep does the other work. It writes what people have read only after a look: the ids may mean other
+// posts since.
+func (k *maintenance) keep(looked <-chan struct{}) {
+	tick := time.NewTicker(maintainEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-k.quit:
+			return
+		case <-looked:
+			ctx, cancel := context.WithTimeout(context.Background(), maintainEvery)
+			if err := k.store.writeReads(ctx); err != nil {
+				k.store.log.ErrorContext(ctx, "read notifications not kept", "error", err)
+			}
+			cancel()
+		case <-tick.C:
+			ctx, cancel := context.WithTimeout(context.Background(), maintainEvery)
+			// Tables come first: without them everything else fails, and no epoch is adopted.
+			err := k.store.opts.Restore(ctx)
+			if err == nil {
+				err = k.flush(ctx)
+			}
+			if err != nil {
+				k.store.log.ErrorContext(ctx, "visits not kept", "error", err)
+			}
+			cancel()
+		}
+	}
 }
 
 func (k *maintenance) stop(ctx context.Context) error {

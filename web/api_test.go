@@ -114,6 +114,49 @@ func (p *pusher) await(load string) []string {
 	return lines
 }
 
+// Items on their way do not become posts of the source that has their source's id after a restore.
+func TestAPushEndsWithItsSource(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewLively(t)
+	p := newPusher(s, s.Person("ann"), sources.New{Title: "Bot"})
+	// The body is read when the program is known.
+	restore := readerFunc(func([]byte) (int, error) {
+		if _, err := s.Store.Pool().Exec(t.Context(), `UPDATE sources SET code = 'zzzzzzzzzz'`); err != nil {
+			t.Error(err)
+		}
+		return 0, io.EOF
+	})
+	body := io.MultiReader(restore, strings.NewReader(`{"id": "a", "title": "First"}`))
+	r, err := http.NewRequestWithContext(t.Context(), "POST", strings.TrimSuffix(p.base, "/loads")+"/items", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+p.token)
+	r.Header.Set("Expect", "100-continue")
+	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
+	defer client.CloseIdleConnections()
+	a, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	answer, err := io.ReadAll(a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var posts int
+	if err := s.Store.Pool().QueryRow(t.Context(), `SELECT count(*) FROM posts`).Scan(&posts); err != nil {
+		t.Fatal(err)
+	}
+	if a.StatusCode != http.StatusNotFound || posts != 0 {
+		t.Errorf("status %d and %d posts, want 404 and none\n%.600s", a.StatusCode, posts, answer)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
 // A program pushes one item, or a few, in one call. Items that are there stay, whatever the source's
 // mode.
 func TestPushOfSingleItems(t *testing.T) {

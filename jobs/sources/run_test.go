@@ -224,6 +224,28 @@ func TestCutOffLoadsGoOn(t *testing.T) {
 	}
 }
 
+// A run whose source becomes another one between two batches ends, and leaves that one's load alone.
+func TestARunEndsWithItsSource(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sources.Append)
+	w.upload(csv(0, 1600, "as it was"))
+	state := `SELECT format('%s %s of %s', state, cursor, lines) FROM loads`
+	var before []string
+	batches := 0
+	w.run.Yield = func(ctx context.Context) error {
+		if batches++; batches == 2 {
+			_, err := w.pool.Exec(ctx, `UPDATE sources SET code = 'zzzzzzzzzz'`)
+			w.must(err)
+			before = w.list(state)
+		}
+		return ctx.Err()
+	}
+	w.must(w.run.Run(t.Context(), w.source))
+	if d := cmp.Diff(before, w.list(state)); d != "" || len(before) != 1 {
+		t.Errorf("the other source's load (-before +after):\n%s", d)
+	}
+}
+
 // cutBlobs are cut off while they are read.
 type cutBlobs struct {
 	blobs.Store

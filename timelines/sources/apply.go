@@ -30,7 +30,7 @@ const lateAfter = 24 * time.Hour
 // passes the Change on to the tiers. A dry load is only compared.
 //
 // It returns ErrStale if the load has gone on meanwhile (another process works it, or somebody
-// cancelled it), or if its source is being removed. It returns an InvalidError if the author may not
+// cancelled it), if its source is being removed, or if another load or source has its id. It returns an InvalidError if the author may not
 // post there any more, and a formats.Fatal items_many if the source would have more items than it
 // may.
 func (w *Work) Apply(ctx context.Context, l *Load, lines []*formats.Line) (timelines.Change, error) {
@@ -124,23 +124,31 @@ type storedItem struct {
 	Kept       bool
 }
 
-// batch locks the load, if it is still where the caller believes it to be.
-func (w *Work) batch(ctx context.Context, tx pgx.Tx, l *Load) (*batch, error) {
-	load, err := scanLoad(tx.QueryRow(ctx, `SELECT `+loadColumns+` FROM loads WHERE id = @load FOR NO KEY UPDATE`,
+// locked locks the load and its source, if the load is still where the caller believes it to be. A
+// restored primary store gives ids again: the code of the source and the time at which the load was made
+// tell them from others with their ids.
+func (w *Work) locked(ctx context.Context, tx pgx.Tx, l *Load) (load Load, source Source, err error) {
+	load, err = scanLoad(tx.QueryRow(ctx, `SELECT `+loadColumns+` FROM loads WHERE id = @load FOR NO KEY UPDATE`,
 		pgx.StrictNamedArgs{"load": l.ID}))
 	if err != nil {
-		return nil, err
+		return load, source, err
 	}
-	if load.State != l.State || load.Cursor != l.Cursor || load.SourceID != w.source {
-		return nil, ErrStale
+	if load.State != l.State || load.Cursor != l.Cursor || load.SourceID != w.source || !load.CreatedAt.Equal(l.CreatedAt) {
+		return load, source, ErrStale
 	}
-	source, err := scanSource(tx.QueryRow(ctx, `SELECT `+sourceColumns+` FROM sources WHERE id = @source FOR SHARE`,
+	source, err = scanSource(tx.QueryRow(ctx, `SELECT `+sourceColumns+` FROM sources WHERE id = @source FOR SHARE`,
 		pgx.StrictNamedArgs{"source": w.source}))
+	if err == nil && (source.Status == Removing || source.Code != w.code) {
+		err = ErrStale
+	}
+	return load, source, err
+}
+
+// batch begins a batch of a load that is locked.
+func (w *Work) batch(ctx context.Context, tx pgx.Tx, l *Load) (*batch, error) {
+	load, source, err := w.locked(ctx, tx, l)
 	if err != nil {
 		return nil, err
-	}
-	if source.Status == Removing {
-		return nil, ErrStale
 	}
 	words, err := w.dictionary(ctx, tx, load.ID, source.OwnerID)
 	if err != nil {

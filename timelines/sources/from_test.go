@@ -23,7 +23,8 @@ func TestAnotherAddress(t *testing.T) {
 	w.must(err)
 	defer func() { w.must(k.Close(t.Context())) }()
 	waits := w.begin(k, s.ID, list[:2])
-	w.must(k.Hub(t.Context(), &sources.Load{Way: sources.Link}, formats.Feed{Hub: "https://hub.example/", Self: "https://example.org/feed"}))
+	waits.Way = sources.Link
+	w.must(k.Hub(t.Context(), &waits, formats.Feed{Hub: "https://hub.example/", Self: "https://example.org/feed"}))
 	_, err = w.pool.Exec(t.Context(), `
 		UPDATE sources SET status = 'paused', problem = 'gone', failures = 7, etag = '"1"', modified = 'yesterday', content = '\x01', ttl = 60,
 			site_url = 'https://example.org/', next_at = NULL, fetched_at = now(), preview = 'gone', format = 'rss' WHERE id = $1`, s.ID)

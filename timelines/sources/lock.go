@@ -17,25 +17,37 @@ const (
 	fetchLocks = 7245_017
 )
 
+// held is a source whose advisory lock a process holds on a connection.
+type held struct {
+	source int64
+	// code tells the source from another one that has its id since the primary store was restored from a
+	// copy. The lock outlives a restore, so each statement that writes for the source compares the code.
+	// It is empty if there was no such source.
+	code string
+	conn *pgxpool.Conn
+}
+
 // lock takes an advisory lock of a source on a connection, which holds it until unlock. It returns
 // ErrBusy if the lock is taken. The lock is free when the process or its connection dies.
-func (s *Store) lock(ctx context.Context, locks int, source int64) (*pgxpool.Conn, error) {
+func (s *Store) lock(ctx context.Context, locks int, source int64) (held, error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("lock a source: %w", err)
+		return held{}, fmt.Errorf("lock a source: %w", err)
 	}
+	h := held{source: source, conn: conn}
 	var locked bool
-	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(@locks, @source::bigint::bit(32)::int)`,
-		pgx.StrictNamedArgs{"locks": locks, "source": source}).Scan(&locked)
+	err = conn.QueryRow(ctx, `
+		SELECT pg_try_advisory_lock(@locks, @source::bigint::bit(32)::int), coalesce((SELECT code FROM sources WHERE id = @source), '')`,
+		pgx.StrictNamedArgs{"locks": locks, "source": source}).Scan(&locked, &h.code)
 	if err != nil {
 		// The lock may have been taken, so the connection must not go back to the pool.
-		return nil, errors.Join(fmt.Errorf("lock a source: %w", err), conn.Hijack().Close(context.WithoutCancel(ctx)))
+		return held{}, errors.Join(fmt.Errorf("lock a source: %w", err), conn.Hijack().Close(context.WithoutCancel(ctx)))
 	}
 	if !locked {
 		conn.Release()
-		return nil, ErrBusy
+		return held{}, ErrBusy
 	}
-	return conn, nil
+	return h, nil
 }
 
 // unlock frees a lock, even if ctx has ended (F11: whatever happened).

@@ -28,7 +28,7 @@ func (w *Work) Remove(ctx context.Context) (c timelines.Change, gone bool, err e
 		if err != nil {
 			return r, err
 		}
-		if source.Status != Removing {
+		if source.Status != Removing || source.Code != w.code {
 			return r, ErrStale
 		}
 		var left bool

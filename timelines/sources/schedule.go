@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/timelines/markup"
 	"riverrun/timelines/sources/formats"
@@ -191,18 +190,17 @@ func (s *Store) ExpireHosts(ctx context.Context, limit int) (int64, error) {
 // lock on a connection, and everything is written through that connection. It is not the lock of
 // Work: a source is fetched while its loads are worked. It is not safe for concurrent use.
 type Fetching struct {
-	store  *Store
-	source int64
-	conn   *pgxpool.Conn
+	store *Store
+	held
 }
 
 // Fetching takes the right, or returns ErrBusy. The caller closes it.
 func (s *Store) Fetching(ctx context.Context, source int64) (*Fetching, error) {
-	conn, err := s.lock(ctx, fetchLocks, source)
+	h, err := s.lock(ctx, fetchLocks, source)
 	if err != nil {
 		return nil, err
 	}
-	return &Fetching{store: s, source: source, conn: conn}, nil
+	return &Fetching{store: s, held: h}, nil
 }
 
 // Close gives the right back, even if ctx has ended (F11: whatever happened).
@@ -265,8 +263,8 @@ func (f *Fetching) Release(ctx context.Context, host string, gap time.Duration) 
 // Postpone has the source fetched after a time. It records nothing else.
 func (f *Fetching) Postpone(ctx context.Context, version int64, after time.Duration) error {
 	_, err := f.conn.Exec(ctx, `
-		UPDATE sources SET next_at = now() + @after, claimed_at = NULL WHERE id = @source AND version = @version AND status = 'active'`,
-		pgx.StrictNamedArgs{"source": f.source, "version": version, "after": after})
+		UPDATE sources SET next_at = now() + @after, claimed_at = NULL WHERE id = @source AND code = @code AND version = @version AND status = 'active'`,
+		pgx.StrictNamedArgs{"source": f.source, "code": f.code, "version": version, "after": after})
 	if err != nil {
 		return fmt.Errorf("postpone a source: %w", err)
 	}
@@ -336,13 +334,13 @@ func shownFeeds(found []formats.Discovered) (*string, error) {
 // Record records what happened in a fetch, with a load for a new file and its job, in one
 // transaction. It returns the load's number, 0 if there is none. The blob of the file must be stored
 // before. It returns ErrStale, and records nothing, if the source was changed or paused since it was
-// fetched (F34).
+// fetched (F34), or if it is another one that has its id.
 func (f *Fetching) Record(ctx context.Context, d Fetched) (load int64, err error) {
 	// A fetch that succeeds ends the problem of the last fetch; a load ends that of the last load.
 	const query = `
 		WITH dry AS (
 			UPDATE sources SET loads = loads + 1
-			WHERE @dry AND id = @source AND version = @version AND status = 'active' AND way = 'link' RETURNING *
+			WHERE @dry AND id = @source AND code = @code AND version = @version AND status = 'active' AND way = 'link' RETURNING *
 		), wet AS (
 			UPDATE sources SET fetched_at = now(), claimed_at = NULL,
 				next_at = CASE WHEN @gone THEN NULL ELSE now() + @after::interval END,
@@ -357,7 +355,7 @@ func (f *Fetching) Record(ctx context.Context, d Fetched) (load int64, err error
 				modified = CASE WHEN @new THEN @modified ELSE modified END,
 				ttl = CASE WHEN @new THEN @ttl ELSE ttl END,
 				loads = loads + CASE WHEN @new THEN 1 ELSE 0 END
-			WHERE NOT @dry AND id = @source AND version = @version AND status = 'active' AND way = 'link' RETURNING *
+			WHERE NOT @dry AND id = @source AND code = @code AND version = @version AND status = 'active' AND way = 'link' RETURNING *
 		), fetched AS (
 			SELECT * FROM dry UNION ALL SELECT * FROM wet
 		), made AS (
@@ -375,7 +373,7 @@ func (f *Fetching) Record(ctx context.Context, d Fetched) (load int64, err error
 		return 0, err
 	}
 	args := pgx.StrictNamedArgs{
-		"feeds": feeds, "source": f.source, "version": d.Version, "dry": d.Dry, "new": d.File != nil, "gone": d.Problem == Gone, "after": d.After,
+		"feeds": feeds, "source": f.source, "code": f.code, "version": d.Version, "dry": d.Dry, "new": d.File != nil, "gone": d.Problem == Gone, "after": d.After,
 		"problem": string(d.Problem), "problems": Problems, "url": d.URL, "etag": file.ETag, "modified": file.Modified,
 		"ttl": int64(file.TTL / time.Second), "file": file.Sum[:], "bytes": file.Bytes, "type": file.MediaType,
 		"charset": file.Charset, "base": file.Base,

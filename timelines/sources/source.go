@@ -21,7 +21,8 @@ var (
 	ErrNotFound = errors.New("no such source")
 	// ErrBusy says that somebody else works the source.
 	ErrBusy = errors.New("the source is being worked")
-	// ErrStale says that the load is no longer where the caller believes it to be.
+	// ErrStale says that the load is no longer where the caller believes it to be, or that other things
+	// have the ids of the load and its source, because the primary store was restored from a copy.
 	ErrStale = errors.New("the load has gone on, or its source is being removed")
 )
 

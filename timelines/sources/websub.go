@@ -37,13 +37,23 @@ type Subscription struct {
 
 // Hub stores which hub the file of a load names, if any. A new hub is asked soon. If the file names
 // no hub any more, the messages of the former hub are ignored from now on. This holds for links only,
-// and not for dry loads.
+// and not for dry loads. It returns ErrStale as Apply does.
 func (w *Work) Hub(ctx context.Context, l *Load, feed formats.Feed) error {
 	if l.Dry || l.Way != Link {
 		return nil
 	}
+	_, err := inTx(ctx, w.conn, func(tx pgx.Tx) (struct{}, error) {
+		if _, _, err := w.locked(ctx, tx, l); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, w.hub(ctx, tx, l, feed)
+	})
+	return err
+}
+
+func (w *Work) hub(ctx context.Context, tx pgx.Tx, l *Load, feed formats.Feed) error {
 	if feed.Hub == "" {
-		if _, err := w.conn.Exec(ctx, `DELETE FROM source_hubs WHERE source_id = @source`, pgx.StrictNamedArgs{"source": w.source}); err != nil {
+		if _, err := tx.Exec(ctx, `DELETE FROM source_hubs WHERE source_id = @source`, pgx.StrictNamedArgs{"source": w.source}); err != nil {
 			return fmt.Errorf("forget a hub: %w", err)
 		}
 		return nil
@@ -62,7 +72,7 @@ func (w *Work) Hub(ctx context.Context, l *Load, feed formats.Feed) error {
 		ON CONFLICT (source_id) DO UPDATE SET hub = EXCLUDED.hub, topic = EXCLUDED.topic, secret = EXCLUDED.secret,
 			next_at = now(), asked_at = NULL, until = NULL, failures = 0
 		WHERE (h.hub, h.topic) <> (EXCLUDED.hub, EXCLUDED.topic)`
-	_, err := w.conn.Exec(ctx, query, pgx.StrictNamedArgs{
+	_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{
 		"source": w.source, "hub": feed.Hub, "topic": topic, "secret": base64.RawURLEncoding.EncodeToString(random[:]),
 	})
 	if err != nil {

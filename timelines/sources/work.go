@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"riverrun/timelines/sources/dictionary"
 	"riverrun/timelines/sources/formats"
@@ -17,9 +17,8 @@ import (
 // source's advisory lock on a connection, and everything is written through that connection. It is
 // not safe for concurrent use.
 type Work struct {
-	store  *Store
-	source int64
-	conn   *pgxpool.Conn
+	store *Store
+	held
 	// words is the owner's dictionary as it was when the load wordsOf was first worked here.
 	words   *dictionary.Matcher
 	wordsOf int64
@@ -40,12 +39,15 @@ func (w *Work) dictionary(ctx context.Context, tx pgx.Tx, load, owner int64) (*d
 
 // Take takes the lock of a source, or returns ErrBusy (F11, F13). The caller closes the Work.
 func (s *Store) Take(ctx context.Context, source int64) (*Work, error) {
-	conn, err := s.lock(ctx, workLocks, source)
+	h, err := s.lock(ctx, workLocks, source)
 	if err != nil {
 		return nil, err
 	}
-	return &Work{store: s, source: source, conn: conn}, nil
+	return &Work{store: s, held: h}, nil
 }
+
+// Code is the code of the source, empty if there was no such source when it was taken.
+func (w *Work) Code() string { return w.code }
 
 // Close gives the source back, even if ctx has ended (F11: whatever happened).
 func (w *Work) Close(ctx context.Context) error { return unlock(ctx, w.conn, workLocks, w.source) }
@@ -54,8 +56,9 @@ func (w *Work) Close(ctx context.Context) error { return unlock(ctx, w.conn, wor
 func (w *Work) Next(ctx context.Context) (Load, error) {
 	return scanLoad(w.conn.QueryRow(ctx, `
 		SELECT `+loadColumns+` FROM loads
-		WHERE source_id = @source AND state IN ('waiting', 'reading', 'applying', 'finishing', 'sweeping')
-		ORDER BY no LIMIT 1`, pgx.StrictNamedArgs{"source": w.source}))
+		WHERE source_id = (SELECT id FROM sources WHERE id = @source AND code = @code)
+			AND state IN ('waiting', 'reading', 'applying', 'finishing', 'sweeping')
+		ORDER BY no LIMIT 1`, pgx.StrictNamedArgs{"source": w.source, "code": w.code}))
 }
 
 // Begin records what the first pass found, and the hash of the canonical file. From now on the load
@@ -147,17 +150,24 @@ func takeOver(all *pgx.Batch, l Load, f formats.Feed) {
 }
 
 // Failed counts a failed try of a load for which this site is to blame, and returns the number of
-// these tries.
+// these tries. It returns ErrStale as Apply does.
 func (w *Work) Failed(ctx context.Context, l *Load) (tries int, err error) {
-	err = w.conn.QueryRow(ctx, `UPDATE loads SET attempts = attempts + 1 WHERE id = @load RETURNING attempts`,
-		pgx.StrictNamedArgs{"load": l.ID}).Scan(&tries)
+	tries, err = inTx(ctx, w.conn, func(tx pgx.Tx) (tries int, err error) {
+		if _, _, err := w.locked(ctx, tx, l); err != nil {
+			return 0, err
+		}
+		err = tx.QueryRow(ctx, `UPDATE loads SET attempts = attempts + 1 WHERE id = @load RETURNING attempts`,
+			pgx.StrictNamedArgs{"load": l.ID}).Scan(&tries)
+		return tries, err
+	})
 	if err != nil {
 		return 0, fmt.Errorf("count the tries of a load: %w", err)
 	}
 	return tries, nil
 }
 
-// Fail ends a load whose file cannot be used, or that was tried too often (F15, F31).
+// Fail ends a load whose file cannot be used, or that was tried too often (F15, F31). It
+// returns ErrStale as Apply does.
 func (w *Work) Fail(ctx context.Context, l *Load, why formats.Fatal) error {
 	const query = `
 		WITH failed AS (
@@ -167,8 +177,13 @@ func (w *Work) Fail(ctx context.Context, l *Load, why formats.Fatal) error {
 			RETURNING source_id
 		)
 		UPDATE sources s SET failures = failures + 1, problem = @code FROM failed WHERE s.id = failed.source_id`
-	_, err := w.conn.Exec(ctx, query, pgx.StrictNamedArgs{
-		"load": l.ID, "code": string(why.Code), "line": why.Line, "column": why.Column, "excerpt": why.Excerpt,
+	_, err := inTx(ctx, w.conn, func(tx pgx.Tx) (pgconn.CommandTag, error) {
+		if _, _, err := w.locked(ctx, tx, l); err != nil {
+			return pgconn.CommandTag{}, err
+		}
+		return tx.Exec(ctx, query, pgx.StrictNamedArgs{
+			"load": l.ID, "code": string(why.Code), "line": why.Line, "column": why.Column, "excerpt": why.Excerpt,
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("fail a load: %w", err)
