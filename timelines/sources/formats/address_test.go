@@ -23,6 +23,10 @@ func TestAddress(t *testing.T) {
 		"example":                       "example",
 		"../feeds.opml":                 "../feeds.opml",
 		"two words.com":                 "two words.com",
+		"atom.xml":                      "atom.xml",
+		"Feed.JSON?page=2":              "Feed.JSON?page=2",
+		"my.atom.xml":                   "https://my.atom.xml",
+		"xml.example":                   "https://xml.example",
 		"":                              "",
 		"feed:":                         "feed:",
 	} {
