@@ -19,10 +19,11 @@ var barred = `
 	SELECT p.id, min(c.name) FROM posts p JOIN closed c ON c.id = ANY(p.decisive)
 	WHERE p.id = ANY(@posts) GROUP BY p.id`
 
-// barredTx returns those of these locked posts that their author may not change, with the name of a
-// group that forbids it. An author may change the words of a post, by form and by source alike, only
-// if they may post in each group where the post stands then. So somebody who is blocked, or was
-// removed, says nothing more there. They may delete the post, and take it out of the group.
+// barredTx returns those of these posts that their author may not change, with the name of a group
+// that forbids it. A caller that changes posts has locked them. An author may change the words of a
+// post, by form and by source alike, only if they may post in each group where the post stands then.
+// So somebody who is blocked, or was removed, says nothing more there. They may delete the post, and
+// take it out of the group.
 //
 // A message can be changed whatever its recipients allow now: somebody who wants to see no more of
 // its author bans them, which hides it, and the author is not to learn of that by an edit.

@@ -268,9 +268,6 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 	if len(b.fresh)+len(b.edits)+len(b.misfits) == 0 {
 		return timelines.Change{}, nil
 	}
-	if b.load.Dry {
-		return timelines.Change{}, b.foresee(ctx)
-	}
 	to, err := b.source.destination(ctx, b.tx)
 	if err != nil {
 		return timelines.Change{}, err
@@ -282,13 +279,16 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 		return timelines.Change{}, err
 	}
 	b.refuse(x)
+	if err := b.findElsewhere(ctx); err != nil {
+		return timelines.Change{}, err
+	}
+	if b.load.Dry {
+		return timelines.Change{}, b.foresee(ctx, x)
+	}
 	posts := make([]timelines.ItemPost, len(b.fresh))
 	for i, it := range b.fresh {
 		posts[i] = b.post(it.Item, i)
 		posts[i].To = b.writer.groupOf(it.Item)
-	}
-	if err := b.findElsewhere(ctx); err != nil {
-		return timelines.Change{}, err
 	}
 	made, err := x.Create(ctx, posts)
 	if err != nil {
@@ -328,13 +328,15 @@ func (b *batch) edited() []timelines.ItemPost {
 }
 
 // foresee counts what write would do.
-func (b *batch) foresee(ctx context.Context) error {
-	changed, err := b.store.posts.Items.Differ(ctx, b.tx, b.source.AddedBy, b.edited())
+func (b *batch) foresee(ctx context.Context, x *timelines.ItemsTx) error {
+	edits := b.edited()
+	changed, barred, err := x.Differ(ctx, edits)
 	if err != nil {
 		return err
 	}
+	b.bar(barred)
 	b.counts.Added, b.counts.Changed = int64(len(b.fresh)), changed
-	b.counts.Skipped += int64(len(b.edits)) - changed
+	b.counts.Skipped += int64(len(edits)) - changed
 	return nil
 }
 

@@ -131,7 +131,8 @@ func TestAddressesAsPeopleWriteThem(t *testing.T) {
 		t.Error("the same address was added twice")
 	}
 	list, err := formats.ParseOPML(strings.NewReader(`<opml><body>
-		<outline text="a" xmlUrl="feed://example.com/a"/><outline text="d" xmlUrl="example.com/d"/><outline text="e" xmlUrl="example"/></body></opml>`))
+		<outline text="a" xmlUrl="feed://example.com/a"/><outline text="d" xmlUrl="example.com/d"/><outline text="e" xmlUrl="example"/>
+		<outline text="f" xmlUrl="atom.xml"/></body></opml>`))
 	w.must(err)
 	became, err := w.sources.AddMany(t.Context(), ann.ID, "ann", "", list)
 	w.must(err)
@@ -139,7 +140,7 @@ func TestAddressesAsPeopleWriteThem(t *testing.T) {
 	for _, one := range became {
 		as = append(as, string(one.As)+" "+one.URL)
 	}
-	w.same("the list", as, []string{"there https://example.com/a", "added https://example.com/d", "invalid example"})
+	w.same("the list", as, []string{"there https://example.com/a", "added https://example.com/d", "invalid example", "invalid atom.xml"})
 }
 
 // A token opens its own source, until the source gets a new one or is removed.

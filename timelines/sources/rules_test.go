@@ -273,3 +273,53 @@ func TestItemsWhereTheirAuthorMayNotPost(t *testing.T) {
 	w.same("results", results, []string{"there changed []", "own same []"})
 	w.same("posts", w.shown(), []string{"Read this, all of you", "At home again"})
 }
+
+// A preview counts and warns as the load does, of items that may not be posted as well, and writes
+// nothing.
+func TestPreviewWhereTheAuthorMayNotPost(t *testing.T) {
+	w := newWorld(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.group(bob, "rowing")
+	rules := sources.Rules{Groups: []sources.GroupRule{{Category: "oars", Group: "rowing"}}}
+	s := w.add(ann, sources.New{Owner: "ann", Way: sources.File, Mode: sources.Append, Settings: sources.Settings{Rules: rules}})
+	other := w.add(ann, sources.New{Owner: "ann", Way: sources.File, Mode: sources.Append})
+	list := items("entry", 8)
+	for _, i := range []int{0, 1, 2, 5, 6} {
+		list[i].Categories = []string{"oars"}
+	}
+	w.load(s.ID, 10, list[:5]...)
+	w.load(other.ID, 10, items("entry", 8)[5:]...)
+	_, err := w.posts.Posts.Edit(t.Context(), ann.ID, value[string](w, `SELECT p.code FROM source_items i JOIN posts p ON p.id = i.post_id WHERE i.external_id = 'entry-1'`), "my own words")
+	w.must(err)
+	_, err = w.posts.Groups.Block(t.Context(), bob.ID, "rowing", "ann")
+	w.must(err)
+	for _, it := range list[:4] {
+		it.Title += ", and more of it"
+	}
+	list[2].Title = items("entry", 8)[2].Title
+	list[2].Author = "only the hash is another one"
+
+	rows := func() []string {
+		return w.list(`SELECT p::text || p.xmax FROM posts p UNION ALL SELECT i::text || i.xmax FROM source_items i ORDER BY 1`)
+	}
+	said := func(l sources.Load) []string {
+		t.Helper()
+		troubles, err := w.sources.Troubles(t.Context(), l.ID, sources.Which{}, sources.FirstTrouble, 10)
+		w.must(err)
+		all := []string{fmt.Sprintf("%+v", l.Counts), fmt.Sprint(l.Codes)}
+		for _, p := range troubles {
+			all = append(all, fmt.Sprint(p.ExternalID, " ", p.Code, " ", p.Value))
+		}
+		return all
+	}
+	before := rows()
+	w.dry = true
+	preview := w.load(s.ID, 3, list...)
+	w.dry = false
+	w.same("rows after a preview", rows(), before)
+	w.same("preview", said(preview), []string{
+		fmt.Sprintf("%+v", sources.Counts{Added: 1, Changed: 1, Same: 1, Skipped: 5, Errors: 4, Warnings: 1}), "map[elsewhere:1 to_forbidden:4]",
+		"entry-0 to_forbidden rowing", "entry-2 to_forbidden rowing", "entry-5 to_forbidden rowing", "entry-6 to_forbidden rowing", "entry-7 elsewhere file",
+	})
+	w.same("load", said(w.load(s.ID, 3, list...)), said(preview))
+}

@@ -38,7 +38,7 @@ const (
 	Denied           Problem = "denied"       // 403
 	NotFound         Problem = "not_found"    // 404
 	Gone             Problem = "gone"         // 410: the source is paused
-	TooOften         Problem = "too_often"    // 429
+	TooOften         Problem = "too_often"    // 429; of a preview: its host asked for a longer pause than it waits
 	ServerFails      Problem = "server_fails" // 5xx
 	BadStatus        Problem = "bad_status"   // any other that is no success
 )

@@ -271,8 +271,8 @@ var codeTexts = map[string]problemText{
 		text{"Remove the source, or resume it if the feed comes back.", "Удалите источник или снимите с паузы, если лента вернётся."},
 	},
 	"too_often": {
-		text{"The server says that it is asked too often (429).", "Сервер отвечает, что запросов слишком много (429)."},
-		text{"Nothing: it is asked less often from now on.", "Ничего: теперь запросы будут реже."},
+		text{"The server asks to be left alone for some time.", "Сервер просит некоторое время его не беспокоить."},
+		text{"Nothing: it is asked again after that time.", "Ничего: по истечении этого времени сайт обратится к нему снова."},
 	},
 	"server_fails": {
 		text{"The server fails (5xx).", "На сервере сбой (5xx)."},

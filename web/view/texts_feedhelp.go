@@ -26,8 +26,8 @@ var feedHelpTexts = texts{
 		"RSS, Atom и JSON Feed показывают только новое, и программа присылает только новое: если чего-то нет, это ничего не значит. XML, CSV и NDJSON — полные списки: чего в списке нет, то исчезло, и запись удаляется или остаётся, смотря по настройкам источника. На странице источника это можно изменить.",
 	},
 	"feedhelp.guard": {
-		"If more than a fifth of the posts would go at once, or what the source is set to, the load stops and its owner is asked. Up to five go without a question, unless they are all there are. While an item has no readable id, nothing goes.",
-		"Если разом исчезло бы больше пятой части записей или доли из настроек источника, загрузка останавливается и спрашивает владельца. До пяти исчезают без вопроса, если это не все, какие есть. Пока у какой-нибудь записи не читается идентификатор, не исчезает ничего.",
+		"If more than a fifth of the posts would go at once, or what the source is set to, the load stops and its owner is asked on the page of notifications. No browser gets a push for that. Up to five go without a question, unless they are all there are. While an item has no readable id, nothing goes.",
+		"Если разом исчезло бы больше пятой части записей или доли из настроек источника, загрузка останавливается и спрашивает владельца на странице уведомлений. Браузеру об этом ничего не отправляется. До пяти исчезают без вопроса, если это не все, какие есть. Пока у какой-нибудь записи не читается идентификатор, не исчезает ничего.",
 	},
 
 	"feedhelp.formats": {"Formats", "Форматы"},

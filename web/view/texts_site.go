@@ -32,8 +32,8 @@ var siteTexts = texts{
 	"time.hours":      {"{n}\u00a0h", "{n}\u00a0ч"},
 	"keys.title":      {"Keys and text", "Клавиши и оформление"},
 	"keys.lead": {
-		"In a river you can do most things from the keyboard. Choose a post with j or k first: l, o, c and s act on that one, as long as it has the focus and is on the screen. What l or s changed is said below, with a way to undo it.",
-		"Почти всё в ленте можно делать с клавиатуры. Сначала выберите запись клавишей j или k: на неё действуют l, o, c и s, пока она в фокусе и видна на экране. О том, что сделали l и s, говорит строка внизу, там же это можно отменить.",
+		"In a river you can do most things from the keyboard. Choose a post with j or k first: l, o, c and s act on that one, as long as it has the focus and is on the screen. After l or s, a line at the bottom of the screen says what changed, and you can undo it there.",
+		"Почти всё в ленте можно делать с клавиатуры. Сначала выберите запись клавишей j или k: на неё действуют l, o, c и s, пока она в фокусе и видна на экране. После l или s строка внизу экрана сообщает, что изменилось; там же это можно отменить.",
 	},
 	"keys.key":      {"Key", "Клавиша"},
 	"keys.does":     {"What it does", "Что делает"},

@@ -43,11 +43,17 @@ func TestItemsWithoutIDs(t *testing.T) {
 	same("the same twice", ids(rss(a+a)), "https://a.example/news", "bad id_repeated")
 	same("the same twice, known", ids(rss(a+a), news), keyA, "bad id_repeated")
 	same("ids", ids(rss("<item><guid>1</guid>"+a[6:]+"<item><guid>1</guid>"+b[6:])), "1", "bad id_repeated")
+	same("an id that is too long", ids(rss("<item><guid>"+strings.Repeat("1", MaxIDBytes+1)+"</guid>"+a[6:])), "bad id_long")
+	link := a[strings.Index(a, "<link>"):]
+	same("texts of an address", ids(rss("<item><description>A</description>"+link+"<item><description> A\n</description>"+link+"<item><description>B</description>"+link)), "https://a.example/news", "bad id_repeated", keyB)
+	same("a title and a text, a title of both", ids(rss("<item><title>A</title><description>B</description></item><item><title>AB</title></item>")), keyOf(contentKey, "A", "B"), keyOf(contentKey, "AB", ""))
 	titles := ids(rss("<item><title>A</title></item><item><description>A</description></item><item><title> A\n</title></item><item><title>A</title><description>x</description></item>"))
 	same("titles and texts", titles, keyOf(contentKey, "A", ""), keyOf(contentKey, "", "A"), "bad id_repeated", keyOf(contentKey, "A", "x"))
 	same("files alone", ids(rss("<item><enclosure url='https://a.example/1.mp3' type='audio/mpeg'/></item>")), keyOf(contentKey, "https://a.example/1.mp3", ""))
+	same("pictures alone", ids(rss("<item><enclosure url='https://a.example/1.png' type='image/png'/></item>")), keyOf(contentKey, "https://a.example/1.png", ""))
 	same("nothing", ids(rss("<item/>")), "bad title_and_text_missing")
 	same("JSON", ids(`{"version":"https://jsonfeed.org/version/1","items":[{"title":"A","url":"https://a.example/news"},{"title":"B","url":"https://a.example/news"},{"content_text":"c"}]}`), "https://a.example/news", keyB, keyOf(contentKey, "", "c"))
+	same("JSON, in other fields", ids(`{"version":"https://jsonfeed.org/version/1","items":[{"summary":"a"},{"content_html":"b"}]}`), keyOf(contentKey, "", "a"), keyOf(contentKey, "", "b"))
 	same("our own formats need ids", ids("id,title\n,a\n"), "bad id_missing")
 	for text, want := range map[string]Summary{
 		rss(a + alone):                      {ByLink: 2},
