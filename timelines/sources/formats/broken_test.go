@@ -39,6 +39,9 @@ func TestBrokenFeedsOfRealLife(t *testing.T) {
 		{"a warning of PHP", php + feed(xmlUTF8, title), "", title, "text_around"},
 		{"two, and an encoding", cyrillic(php + php + feed(xml1251, title)), "", title, "text_around"},
 		{"a notice as text", "PHP Notice:  Undefined index in /srv/a.php on line 1\n" + feed("", title), "", title, "text_around"},
+		{"before Atom", "Deprecated: strftime() in /srv/a.php on line 1\n" + `<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><title>` + title + "</title></entry></feed>", "", title, "text_around"},
+		{"before RDF", php + `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><item rdf:about="1"><title>` + title + "</title></item></rdf:RDF>", "", title, "text_around"},
+		{"an encoding with a space before it", cyrillic(feed("", title)), " windows-1251", title, ""},
 		{"a script behind", feed(xmlUTF8, title) + "\n<script>if (1 < 2 && x) { track('</b>') }</script>", "", title, "text_around"},
 		{"a comment behind", feed(xmlUTF8, title) + "\n<!-- made in 0.2 s -->\n", "", title, ""},
 	} {

@@ -73,6 +73,22 @@ func TestEnclosures(t *testing.T) {
 			[]File{{URL: "https://a.example/1.m4a", Type: "audio/x-m4a", Bytes: 5, Seconds: 3600}},
 			"", 0,
 		},
+		{
+			"a film and its length", fmt.Sprintf(media, `<enclosure url="https://a.example/1.mp4" type="video/mp4" length=" 7 "/><itunes:duration>5:00</itunes:duration>`),
+			[]File{{URL: "https://a.example/1.mp4", Type: "video/mp4", Bytes: 7, Seconds: 300}},
+			"", 0,
+		},
+		{
+			"the same with another type, and a length that is none", fmt.Sprintf(media, `<enclosure url="https://a.example/1.mp3" type="audio/mpeg" length="-1"/><media:content url="https://a.example/1.mp3" type="audio/mp3"/>`),
+			[]File{{URL: "https://a.example/1.mp3", Type: "audio/mpeg"}},
+			"", 0,
+		},
+		{"pictures", fmt.Sprintf(media, `<enclosure url="https://a.example/1" type=" IMAGE/PNG"/><enclosure url="https://a.example/2.JPG?w=9"/>`), nil, "", 2},
+		{
+			"a group that begins with Flash", fmt.Sprintf(media, `<media:group><media:content url="https://a.example/1.swf" type="application/x-shockwave-flash"/><media:content url="https://a.example/1.mp4" type="video/mp4"/></media:group>`),
+			[]File{{URL: "https://a.example/1.mp4", Type: "video/mp4"}},
+			"", 0,
+		},
 		{"CSV", "id,title,files\n1,a,https://a.example/1.mp3|https://a.example/2.zip\n", []File{{URL: "https://a.example/1.mp3"}, {URL: "https://a.example/2.zip"}}, "", 0},
 		{
 			"WordPress's player beside the enclosure", fmt.Sprintf(media, `<enclosure url="https://a.example/1.mp3" type="audio/mpeg"/><description><![CDATA[x<audio controls><source type="audio/mpeg" src="https://a.example/1.mp3?_=1" /><a href="https://a.example/1.mp3">https://a.example/1.mp3</a></audio>y]]></description>`),
@@ -92,6 +108,10 @@ func TestEnclosures(t *testing.T) {
 			[]File{{URL: "https://v.example/v/1", Type: Player}, {URL: "https://v.example/e", Type: Player}},
 			"", 0,
 		},
+		{"Flash", html(`<embed src="https://v.example/e" type="application/x-shockwave-flash">`), []File{{URL: "https://v.example/e", Type: Player}}, "", 0},
+		{"object with another name", html(`<object><param name="src" value="https://v.example/v/1"></object>`), []File{{URL: "https://v.example/v/1", Type: Player}}, "", 0},
+		{"frames hidden in other ways", html(`a<iframe src="https://v.example/1" height="1"></iframe><iframe src="https://v.example/2" style="display: none"></iframe>`), nil, "a", 0},
+		{"an address that only looks like WordPress's", html(`<audio src="https://a.example/1.mp3?_=key"></audio>`), []File{{URL: "https://a.example/1.mp3?_=key", Type: "audio"}}, "", 0},
 		{"document", html(`<object data="https://a.example/1.pdf" type="application/pdf"></object>`), []File{{URL: "https://a.example/1.pdf", Type: "application/pdf"}}, "", 0},
 		{"addresses of other kinds", html(`<iframe src="javascript:alert(1)"></iframe><embed src="data:text/html,x"><audio src="file:///etc/passwd"></audio>`), nil, "", 0},
 	} {
