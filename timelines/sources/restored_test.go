@@ -8,6 +8,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/formats"
+	"riverrun/timelines/sources/photos"
 )
 
 // becomes makes a source another one of an owner, as a restore does that gives its id to that one. Its
@@ -108,4 +109,18 @@ func TestAFetchEndsWithItsSource(t *testing.T) {
 	w.same("the other source", row(), before)
 	w.same("loads", value[int64](w, `SELECT count(*) FROM loads`), int64(0))
 	w.must(f.Close(t.Context()))
+}
+
+// A picture that was fetched is not attached in place of the picture that has its id after a restore.
+func TestAPictureIsOfItsAddress(t *testing.T) {
+	w := newWorld(t)
+	source := w.source(w.person("ann"), "A blog", sources.Append, `{}`)
+	w.load(source, 10, with(item("1", "One", time.Hour), "a.png"))
+	w.fetchAll("img.example", func(p photos.Photo) photos.Outcome {
+		_, err := w.pool.Exec(t.Context(), `UPDATE item_pictures SET url = 'https://img.example/b.png'`)
+		w.must(err)
+		return asNamed(p)
+	})
+	w.same("attached", w.attached(), []string{})
+	w.same("the other picture", w.list(`SELECT state || ' ' || url FROM item_pictures`), []string{"waiting https://img.example/b.png"})
 }

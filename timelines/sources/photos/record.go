@@ -144,6 +144,8 @@ func (r *recording) read(ctx context.Context, args pgx.StrictNamedArgs, lock str
 	if r.rows, err = pgx.CollectRows(rows, pgx.RowToStructByPos[row]); err != nil {
 		return fmt.Errorf("read pictures: %w", err)
 	}
+	// After a restore of the primary store an id may be that of another picture.
+	r.rows = slices.DeleteFunc(r.rows, func(g row) bool { return g.URL != r.outcomes[g.ID].URL })
 	return nil
 }
 
