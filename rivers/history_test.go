@@ -342,3 +342,32 @@ func TestAPageIsOfOneEpoch(t *testing.T) {
 		t.Errorf("bob is shown %q", bodies(p))
 	}
 }
+
+// A page that is read while a node empties the store waits for it, and does not stand in its way.
+func TestAPageAndTheEmptyingOfTheStore(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.post(ann, "a post")
+	w.drain()
+	w.visit(ann, Home, "")
+	tx, err := w.db.Secondary.Begin(w.ctx)
+	must(w, tx, err)
+	defer func() { _ = tx.Rollback(w.ctx) }()
+	lock := func(table string) {
+		if _, err := tx.Exec(w.ctx, `LOCK TABLE `+table+` IN ACCESS EXCLUSIVE MODE NOWAIT`); err != nil {
+			t.Fatalf("%s: %v", table, err)
+		}
+	}
+	lock("rivers")
+	read := make(chan error, 1)
+	go func() {
+		_, err := w.rivers.Visit(w.ctx, ann, w.name(ann, Home, ""), Cursor{})
+		read <- err
+	}()
+	w.blocked(1)
+	for _, table := range []string{"folds", "entries", "rivers_timelines", "visits", "leases", "notice_clocks"} {
+		lock(table)
+	}
+	must(w, 0, tx.Commit(w.ctx))
+	must(w, 0, <-read)
+}
