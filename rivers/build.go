@@ -298,24 +298,28 @@ func (s *Store) keepAlive(ctx context.Context, id int64) (stop func()) {
 }
 
 // swap puts the built river in the place of the live one of its name, if its row still
-// stands, its epoch is still the store's, and its deadline holds.
+// stands, its epoch is still the store's, and its deadline holds. Pages that are open on the
+// live river may show more than the built one holds, so it counts as extended if that does.
 func (s *Store) swap(ctx context.Context, n Name, id int64, scanned snapshot.Scanned, asof moment) error {
 	err := pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
-		const lock = `SELECT FROM rivers r WHERE r.id = @id OR ` + named + ` AND r.state = 'live' ORDER BY r.id FOR UPDATE`
+		const lock = `
+			SELECT coalesce(bool_or(extended AND id <> @id), false)
+			FROM (SELECT * FROM rivers r WHERE r.id = @id OR ` + named + ` AND r.state = 'live' ORDER BY r.id FOR UPDATE) r`
 		args := nameArgs(n)
 		args["id"] = id
-		if _, err := tx.Exec(ctx, lock, args); err != nil {
+		var extended bool
+		if err := tx.QueryRow(ctx, lock, args).Scan(&extended); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, retireThose+named+` AND r.state = 'live'`, nameArgs(n)); err != nil {
 			return err
 		}
 		const live = `
-			UPDATE rivers SET state = 'live', finished = @finished, floor = @floor, updated_at = @asof
+			UPDATE rivers SET state = 'live', finished = @finished, floor = @floor, extended = @extended, updated_at = @asof
 			WHERE id = @id AND state = 'building' AND epoch = (SELECT epoch FROM clock)
 				AND clock_timestamp() < @deadline`
 		tag, err := tx.Exec(ctx, live, pgx.StrictNamedArgs{
-			"id": id, "finished": scanned.Finished, "floor": scanned.Floor, "asof": asof.time, "deadline": asof.time.Add(s.deadline),
+			"id": id, "finished": scanned.Finished, "floor": scanned.Floor, "extended": extended, "asof": asof.time, "deadline": asof.time.Add(s.deadline),
 		})
 		if err != nil {
 			return err

@@ -13,8 +13,8 @@ import (
 // extend stores the next entries of a river, at most limit of them (protocol, step 8). It
 // commits the entries before the floor falls, and the floor only ever falls, by least(): if
 // two extend at once, the work is done twice and the result is the same. A live river loses
-// nothing in between, because writers write below the floor too. (In a search there are
-// several writers: see searchwrite.go.)
+// nothing in between, because from its first extension on writers write below the floor too
+// (see neededFrom). (In a search there are several writers: see searchwrite.go.)
 func (s *Store) extend(ctx context.Context, n Name, id, floor int64, limit int) error {
 	return s.oncePerKey(ctx, fmt.Sprintf("extend %d %d", id, floor), func(ctx context.Context) error {
 		return s.extendHere(ctx, n, id, floor, limit)
@@ -27,6 +27,11 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 	asof, err := s.now(ctx)
 	if err != nil {
 		return fmt.Errorf("extend %s river: %w", n.Kind, err)
+	}
+	pause(ctx, beforeMark)
+	const mark = `UPDATE rivers SET extended = true WHERE id = @id AND NOT extended`
+	if _, err := s.db.Exec(ctx, mark, pgx.StrictNamedArgs{"id": id}); err != nil {
+		return fmt.Errorf("mark the river as extended: %w", err)
 	}
 	g, err := s.generation(ctx, n, id)
 	if err != nil {

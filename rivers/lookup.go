@@ -19,14 +19,14 @@ import (
 // nothing.
 const (
 	lookUpByTimeline = `
-		SELECT DISTINCT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0)
+		SELECT DISTINCT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0), ` + neededFrom + `
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) t(post_id, timeline_id)
 		CROSS JOIN LATERAL (SELECT * FROM rivers_timelines rt WHERE rt.timeline_id = t.timeline_id OFFSET 0) rt
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.id = rt.river_id LIMIT 1) r
 		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.river_id = r.id AND e.post_id = t.post_id OFFSET 0) e ON true
 		WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen
 	lookUpByViewer = `
-		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0)
+		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0), ` + neededFrom + `
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @viewers::bigint[])) a(post_id, user_id)
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.user_id = a.user_id OFFSET 0) r
 		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.river_id = r.id AND e.post_id = a.post_id OFFSET 0) e ON true
@@ -88,11 +88,12 @@ type foundRivers struct {
 func (f *foundRivers) collect(rows pgx.Rows) error {
 	var post, id, stands int64
 	var n Name
-	dest := []any{&post, &id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &stands}
+	var needed int64
+	dest := []any{&post, &id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &stands, &needed}
 	_, err := pgx.ForEachRow(rows, dest, func() error {
 		t := f.byID[id]
 		if t == nil {
-			t = &target{generation{id, n, map[int64]struct{}{}}, map[int64]int64{}}
+			t = &target{generation{id, n, map[int64]struct{}{}}, map[int64]int64{}, needed}
 			f.byID[id] = t
 			f.targets = append(f.targets, t)
 		}
@@ -101,6 +102,11 @@ func (f *foundRivers) collect(rows pgx.Rows) error {
 	})
 	return err
 }
+
+// neededFrom is the place from which a river r needs each entry: its floor, if it is live and
+// nobody has read below that. An extension marks the river before it reads its snapshot. So
+// a look-up that found no mark began before that snapshot, which sees the posts looked up.
+const neededFrom = `CASE WHEN r.state = 'live' AND NOT r.extended THEN r.floor ELSE -9223372036854775808 END`
 
 // whenOpen keeps rivers that are open in a browser or being built.
 const whenOpen = `

@@ -9,6 +9,7 @@ const (
 	afterLookup    = "after-lookup"
 	beforeRegister = "before-register"
 	afterRegister  = "after-register"
+	beforeMark     = "before-mark"
 	afterSnapshot  = "after-snapshot"
 	afterEntries   = "after-entries"
 	betweenClocks  = "between-clocks"

@@ -120,6 +120,7 @@ func TestEachStepIsNeeded(t *testing.T) {
 				// An old post far below the floor gets an entry by an event that lifts nothing.
 				// Between it and the floor nothing is stored.
 				deep := s.post(s.bob, "deep")
+				s.like(s.cat, deep.Code)
 				for i := range chunk + 10 {
 					s.post(s.bob, numbered(i))
 				}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -31,6 +32,8 @@ type target struct {
 	// posts are the posts the look-up found it for, with the versions of their entries there,
 	// 0 for none.
 	posts map[int64]int64
+	// needed is the place below which it needs no entry of a new post.
+	needed int64
 }
 
 // Distribute brings the rivers concerned up to the present state of these posts, and the
@@ -64,7 +67,7 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 	pause(ctx, afterLookup)
 	posts := postsOf(touched)
 	if scope.Actor == 0 {
-		if posts, err = s.behind(ctx, posts, targets, stamps); err != nil || len(posts) == 0 {
+		if posts, targets, err = s.behind(ctx, posts, targets, stamps); err != nil || len(posts) == 0 {
 			return err == nil, err
 		}
 	}
@@ -199,18 +202,23 @@ func (s *Store) readOverflows(ctx context.Context, sn *snapshot.Snapshot, target
 	return sn.MembershipsAmong(ctx, states, listed)
 }
 
-// behind returns the posts that are left to do: their folds or entries that were looked up
-// stand below the posts' present versions. A job that repeats what its node did at once
-// finds none.
+// behind returns the posts that are left to do, and the rivers without those posts that they
+// need not hold. Such a post's fold or an entry that was looked up stands below the post's
+// present version. A job that repeats what its node did at once finds none.
 //
 // A post of the first version that has no fold needs none here, if no river was found for
 // it. The first page that shows the post makes its fold, and cannot make an older one. So a
 // post of an import costs nothing more until somebody looks at it. A post that was changed
 // needs its fold: somebody may be about to store one from before the change.
-func (s *Store) behind(ctx context.Context, posts []int64, targets []*target, stamps map[int64]int64) ([]int64, error) {
+func (s *Store) behind(ctx context.Context, posts []int64, targets []*target, stamps map[int64]int64) ([]int64, []*target, error) {
 	versions, err := s.primary.Posts.Versions(ctx, posts)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if len(posts) > fewPosts {
+		if targets, err = s.leaveOutDeep(ctx, targets, versions); err != nil {
+			return nil, nil, err
+		}
 	}
 	found := map[int64]bool{} // posts with a river, and whether an entry is behind
 	for _, t := range targets {
@@ -227,7 +235,60 @@ func (s *Store) behind(ctx context.Context, posts []int64, targets []*target, st
 			left = append(left, id)
 		}
 	}
-	return left, nil
+	return left, targets, nil
+}
+
+// leaveOutDeep takes those new posts from the rivers that would stand below all that anybody
+// has read there: a source's first load brings years of them. It returns the rivers that
+// still have posts. It leaves such a river as a build would. A post that was changed has its
+// entry written, because another writer may be about to write an older one.
+func (s *Store) leaveOutDeep(ctx context.Context, targets []*target, versions map[int64]int64) ([]*target, error) {
+	isNew := func(t *target, id int64) bool {
+		return t.needed > math.MinInt64 && t.posts[id] == 0 && versions[id] == firstVersion
+	}
+	ask := map[int64]struct{}{}
+	for _, t := range targets {
+		for id := range t.posts {
+			if isNew(t, id) {
+				ask[id] = struct{}{}
+			}
+		}
+	}
+	if len(ask) == 0 {
+		return targets, nil
+	}
+	var states map[int64]*snapshot.PostState
+	err := s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
+		states, err = sn.States(ctx, slices.Collect(maps.Keys(ask)), snapshot.ViewerPairs{})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range targets {
+		for id := range t.posts {
+			st := states[id]
+			if isNew(t, id) && st != nil && st.Version == firstVersion && highest(st, t.name.Order) < t.needed {
+				delete(t.posts, id)
+			}
+		}
+	}
+	return slices.DeleteFunc(targets, func(t *target) bool { return len(t.posts) == 0 }), nil
+}
+
+// highest returns a place that the post is not above in any river of that order.
+func highest(st *snapshot.PostState, o Order) int64 {
+	if o == Created {
+		return st.CreatedAt
+	}
+	if st.Overflows {
+		return math.MaxInt64
+	}
+	place := st.FreshAt
+	for _, m := range st.Memberships {
+		place = max(place, m.EnteredAt)
+	}
+	return place
 }
 
 // firstVersion is the version of a new post.

@@ -185,6 +185,29 @@ var mutants = []mutant{
 		[]edit{{"rivers/extend.go", "least(floor, @floor)", "@floor"}},
 	},
 	{
+		"extend: the river is not marked before the snapshot",
+		"rivers", "TestOldPostsMeetAnExtension",
+		[]edit{{"rivers/extend.go", "SET extended = true", "SET extended = extended"}},
+	},
+	{
+		"build: a new generation forgets that pages are deep",
+		"rivers", "TestARebuiltRiverCountsAsExtended",
+		[]edit{{"rivers/build.go", `"extended": extended,`, `"extended": extended && false,`}},
+	},
+	{
+		"write: old posts are left out of a river that is being built",
+		"rivers", "TestOldPostsMeetABuild",
+		[]edit{{"rivers/lookup.go", "WHEN r.state = 'live' AND NOT r.extended", "WHEN NOT r.extended"}},
+	},
+	{
+		"write: a post that was changed is left out",
+		"rivers", "TestABatchOfOldAndNewPosts",
+		[]edit{
+			{"rivers/writer.go", "t.posts[id] == 0 && versions[id] == firstVersion", "t.posts[id] == 0"},
+			{"rivers/writer.go", "st != nil && st.Version == firstVersion &&", "st != nil &&"},
+		},
+	},
+	{
 		"replace: an older build is joined",
 		"rivers", "TestAReplaceJoinsNoOlderOne",
 		[]edit{{"rivers/replace.go", "s.builds.Forget(buildKey(n, true))", ""}},
