@@ -93,7 +93,7 @@ func (f Fetcher) fetch(ctx context.Context, source int64, dry bool) (o Outcome, 
 
 // target fetches an address when its host may be asked.
 func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target sources.Target, dry bool) (o Outcome, err error) {
-	host := hosts.Of(target.URL)
+	host := hosts.Host(target.URL)
 	wait, err := fetching.Reserve(ctx, host)
 	if err != nil {
 		return o, err
@@ -129,7 +129,7 @@ func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target 
 	}
 	gap = sources.GapAfter(time.Since(began), done.Problem != "" || a.answer.RetryAfter > 0)
 	// The answer of another host, to which this one redirects, says nothing about this host.
-	if (done.Problem == sources.TooOften || done.Problem == sources.ServerFails) && hosts.Of(a.answer.URL) == host {
+	if (done.Problem == sources.TooOften || done.Problem == sources.ServerFails) && hosts.Host(a.answer.URL) == host {
 		gap = max(gap, min(a.answer.RetryAfter, time.Hour)) // its other feeds wait as well
 	}
 	o.Problem, o.After = done.Problem, done.After

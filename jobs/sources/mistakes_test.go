@@ -26,7 +26,7 @@ func TestRedirectSilencesAHost(t *testing.T) {
 	_, err := s.fetcher.Fetch(t.Context(), evil)
 	s.must(err)
 	var left time.Duration
-	s.must(s.pool.QueryRow(t.Context(), `SELECT next_at - now() FROM fetch_hosts WHERE host = $1`, hosts.Of(s.server.URL)).Scan(&left))
+	s.must(s.pool.QueryRow(t.Context(), `SELECT next_at - now() FROM fetch_hosts WHERE host = $1`, hosts.Host(s.server.URL)).Scan(&left))
 	if left > time.Minute {
 		t.Errorf("all feeds of %s wait %v for what %s said", strings.TrimPrefix(s.server.URL, "http://"), left, other.URL)
 	}

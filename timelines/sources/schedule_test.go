@@ -304,7 +304,7 @@ func TestClaimNext(t *testing.T) {
 	w.same("it asked for a pause", claim(), []int64{two})
 
 	for _, address := range []string{"https://example.org/feed?a=/b", "http://Example.org:80", "https://example.org:8443/#x", "http://[::1]:80/feed"} {
-		w.same(address, value[string](w, `SELECT host FROM sources WHERE id = $1`, w.link(ann, address, 0)), hosts.Of(address))
+		w.same(address, value[string](w, `SELECT host FROM sources WHERE id = $1`, w.link(ann, address, 0)), hosts.Host(address))
 	}
 }
 

@@ -24,9 +24,9 @@ type DB interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Of returns the name under which requests for an address are counted: its host, with the port if it
+// Host returns the name under which requests for an address are counted: its host, with the port if it
 // is not the usual one.
-func Of(address string) string {
+func Host(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""

@@ -93,7 +93,7 @@ func note(ctx context.Context, tx pgx.Tx, source, load int64, items []Item, agai
 				continue // it is stored, and only keeps its place in the order
 			}
 			ids, lines, nos = append(ids, it.ID), append(lines, it.Line), append(nos, int16(i+1))
-			urls, texts, of = append(urls, p.URL), append(texts, p.Text), append(of, hosts.Of(p.URL))
+			urls, texts, of = append(urls, p.URL), append(texts, p.Text), append(of, hosts.Host(p.URL))
 		}
 	}
 	if len(ids) == 0 {
