@@ -272,6 +272,10 @@ func TestDurable(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", setting, got, want)
 		}
 	}
+	const known = `SELECT EXISTS (SELECT FROM pg_file_settings WHERE name = 'effective_cache_size' AND applied)`
+	if !ask[bool](t, c, known) {
+		t.Error("the settings do not regard the machine's memory")
+	}
 	// A Stop without time to spare ends the server all the same.
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -74,11 +74,14 @@ func (c *Cluster) make(ctx context.Context, cfg Config, who owner, programs Prog
 	if err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
+	if cfg.Volatile {
+		return os.Rename(fresh, c.data)
+	}
+	if err := adaptToMemory(fresh); err != nil {
+		return fmt.Errorf("settings of the cluster: %w", err)
+	}
 	if err := os.Rename(fresh, c.data); err != nil {
 		return err
-	}
-	if cfg.Volatile {
-		return nil
 	}
 	return syncDir(cfg.Dir) // initdb has synced the files
 }
