@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/tdewolff/minify/v2"
 	"github.com/tdewolff/minify/v2/css"
@@ -42,7 +43,8 @@ var staticTypes = map[string]string{
 	".png": "image/png",
 }
 
-func loadStatic() (*staticFiles, error) {
+// loadStatic reads, minifies and compresses them, once in a process: they are part of the program.
+var loadStatic = sync.OnceValues(func() (*staticFiles, error) {
 	smaller := minify.New()
 	smaller.AddFunc(".css", css.Minify)
 	smaller.AddFunc(".js", js.Minify)
@@ -78,7 +80,7 @@ func loadStatic() (*staticFiles, error) {
 		s.files[hashed] = file
 	}
 	return s, nil
-}
+})
 
 // gzipped compresses a file once, as far as gzip can. Answers are compressed less, since each is
 // compressed anew.
