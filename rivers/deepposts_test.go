@@ -58,8 +58,8 @@ func (w *town) whole(v timelines.Viewer, n Name) (texts []string) {
 	}
 }
 
-// A load of old posts costs nothing in a river whose reader never looked that far down. Who
-// does gets all of them, and from then on each new one is written (R5).
+// A load of old posts costs nothing in a river whose reader never looked that far down. A
+// reader who does gets all of them, and from then on each new one is written (R5).
 func TestOldPostsOfALoad(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")

@@ -113,7 +113,7 @@ func listPackages(t *testing.T, root string) packages {
 }
 
 // check looks for what the compiler would refuse in the package of a folder, with these texts
-// in place of its files. What the package imports is as it was built.
+// in place of its files. Its imports are as they were built.
 func (all packages) check(folder string, texts map[string]string) error {
 	p := all["riverrun/"+folder]
 	fset := token.NewFileSet()
