@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -234,6 +235,13 @@ func (f *facts) note(what string) {
 	f.noteMu.Lock()
 	defer f.noteMu.Unlock()
 	f.notes[what]++
+}
+
+// noted returns how often each thing was judged. Followers go on meanwhile.
+func (f *facts) noted() map[string]int {
+	f.noteMu.Lock()
+	defer f.noteMu.Unlock()
+	return maps.Clone(f.notes)
 }
 
 // judgeKept says what is wrong with pages of former texts and of drafts, and with what leads
