@@ -65,6 +65,9 @@ type config struct {
 	// fetchProxy is nil for none.
 	fetchProxy *url.URL
 
+	// pprof is where profiles are served; the zero value is nowhere.
+	pprof netip.AddrPort
+
 	logFormat string
 	logLevel  slog.Level
 }
@@ -174,6 +177,15 @@ func settings(lookup func(string) (string, bool)) []setting {
 				return fmt.Errorf("want http://host:port or socks5://host:port")
 			}
 			c.fetchProxy = u
+			return nil
+		}},
+		{"RIVERRUN_PPROF", "", "loopback address at which Go's profiles of this process are served, as in 127.0.0.1:6060; none if empty", func(c *config, v string) (err error) {
+			if c.pprof = (netip.AddrPort{}); v == "" {
+				return nil
+			}
+			if c.pprof, err = netip.ParseAddrPort(v); err != nil || !c.pprof.Addr().IsLoopback() {
+				return fmt.Errorf("want a loopback address and a port, as in 127.0.0.1:6060")
+			}
 			return nil
 		}},
 		{"RIVERRUN_LOG", "text", "form of the log: text or json", func(c *config, v string) error {

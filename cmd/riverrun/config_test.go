@@ -122,6 +122,8 @@ func TestWrongValues(t *testing.T) {
 		{"everybody a proxy", nil, []string{"-trusted-proxies", "0.0.0.0/0"}, "0.0.0.0/0 is everybody"},
 		{"no workers", map[string]string{"RIVERRUN_WORKERS": "0"}, nil, `RIVERRUN_WORKERS: "0": want a number from 1 to 1000`},
 		{"connections", nil, []string{"-connections", "many"}, "want a number from 4 to 1000"},
+		{"profiles for everybody", map[string]string{"RIVERRUN_PPROF": "0.0.0.0:6060"}, nil, "want a loopback address and a port"},
+		{"profiles without a port", nil, []string{"-pprof", "127.0.0.1"}, "want a loopback address and a port"},
 		{"log", map[string]string{"RIVERRUN_LOG": "xml"}, nil, `RIVERRUN_LOG: "xml": want text or json`},
 		{"log level", map[string]string{"RIVERRUN_LOG_LEVEL": "info+2"}, nil, "want debug, info, warn or error"},
 		{"database", map[string]string{"DATABASE_URL": "postgres://alice:secret@:x/y"}, nil, "DATABASE_URL"},

@@ -15,7 +15,7 @@ import (
 	"riverrun/web"
 )
 
-func runServe(ctx context.Context, e *env, args []string) error {
+func runServe(ctx context.Context, e *env, args []string) (err error) {
 	c, rest, err := e.parse(args, nil)
 	if err != nil {
 		return err
@@ -32,6 +32,11 @@ func runServe(ctx context.Context, e *env, args []string) error {
 	if c.url == "" {
 		c.url = addressOf(listener)
 	}
+	stop, err := c.profile(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
 	return withNode(ctx, e, c, host, func(ctx context.Context, n *node) error {
 		return serve(ctx, e, n, listener)
 	})

@@ -7,7 +7,7 @@ import (
 )
 
 // runWork works jobs, as serve does, and serves nothing.
-func runWork(ctx context.Context, e *env, args []string) error {
+func runWork(ctx context.Context, e *env, args []string) (err error) {
 	c, rest, err := e.parse(args, nil)
 	if err != nil {
 		return err
@@ -15,6 +15,11 @@ func runWork(ctx context.Context, e *env, args []string) error {
 	if len(rest) != 0 {
 		return usagef("work: %q is one too many", rest[0])
 	}
+	stop, err := c.profile(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
 		files, err := n.files(ctx)
 		if err != nil {
