@@ -178,6 +178,29 @@ func TestOldPostsMeetABuild(t *testing.T) {
 	}
 }
 
+// A search finds them too, though no other river holds them: it learns of changes by folds.
+func TestASearchFindsTheOldPostsOfALoad(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.follow(ann, "bob")
+	for i := range chunk + 10 {
+		w.post(bob, numbered(i))
+	}
+	w.forget()
+	w.visit(ann, Home, "")
+	w.shows(w.visit(timelines.Viewer{}, Search, "old"))
+	w.distribute(w.ctx, w.years(bob, "old", fewPosts+1))
+	if got := len(w.visit(timelines.Viewer{}, Search, "old").Items); got != fewPosts+1 {
+		t.Errorf("the search finds %d posts, want %d", got, fewPosts+1)
+	}
+	w.exec(`UPDATE rivers SET state = 'retired', retired_at = now() WHERE kind <> 'search'`)
+	w.distribute(w.ctx, w.years(bob, "old", 1))
+	if got := len(w.visit(timelines.Viewer{}, Search, "old").Items); got != fewPosts+2 {
+		t.Errorf("the search finds %d posts, want %d, one of which no other river has", got, fewPosts+2)
+	}
+	w.sound()
+}
+
 // Pages that are open on an extended river may show more than its next generation holds, so
 // that one gets each new post too.
 func TestARebuiltRiverCountsAsExtended(t *testing.T) {

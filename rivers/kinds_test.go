@@ -126,9 +126,9 @@ func TestASearchKindIsARow(t *testing.T) {
 	like := w.like(ann, two.Code)
 	touched := []timelines.Touched{{PostID: like.PostID, Timelines: like.Touched}}
 	for name, scope := range map[string]Scope{"Tier 0": {Actor: ann.AccountID}, "Tier 2": All} {
-		targets, _, _, err := w.rivers.lookUp(w.ctx, touched, scope)
-		if err != nil || len(targets) != 1 || targets[0].name.Kind != User {
-			t.Errorf("%s looks up %d rivers, %v, want the user's alone", name, len(targets), err)
+		looked, err := w.rivers.lookUp(w.ctx, touched, scope)
+		if err != nil || len(looked.targets) != 1 || looked.targets[0].name.Kind != User {
+			t.Errorf("%s looks up %d rivers, %v, want the user's alone", name, len(looked.targets), err)
 		}
 	}
 	w.drain()

@@ -34,26 +34,37 @@ const (
 			AND r.kind <> ALL(@searches)` + whenOpen
 )
 
-// lookUp finds the rivers that a writer must write. It also returns the server's time
-// before the look-up, and the stamps of the posts' folds.
-func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope Scope) (
-	targets []*target, asof moment, stamps map[int64]int64, err error,
-) {
+// found is what a writer looks up: the rivers that it must write.
+type found struct {
+	targets []*target
+	asof    moment          // the server's time before the look-up
+	stamps  map[int64]int64 // of the posts' folds
+	// searched: somebody has a search, which learns of changes by folds. One that is
+	// registered later sees the posts in its own snapshot.
+	searched bool
+}
+
+// lookUp finds the rivers that a writer must write.
+func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope Scope) (f found, err error) {
 	var byTimeline, byViewer pairs
 	if scope.Actor != 0 {
 		for _, t := range touched {
 			byViewer.add(t.PostID, scope.Actor)
 		}
 	} else if byTimeline, byViewer, err = s.concerned(ctx, touched); err != nil {
-		return nil, asof, nil, err
+		return f, err
 	}
+	searches := kindsThat(spec.isSearch)
 	b := &pgx.Batch{}
-	b.Queue(`SELECT ` + momentColumns).QueryRow(func(row pgx.Row) error { return row.Scan(&asof.time, &asof.epoch) })
-	found := &foundRivers{byID: map[int64]*target{}}
+	b.Queue(`SELECT `+momentColumns+`, EXISTS (
+			SELECT FROM rivers r WHERE r.kind = ANY(@searches) AND r.term <> '' AND (r.state = 'live' OR r.state = 'building'))`,
+		pgx.StrictNamedArgs{"searches": searches}).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&f.asof.time, &f.asof.epoch, &f.searched) })
+	rivers := &foundRivers{byID: map[int64]*target{}}
 	if len(byTimeline.posts) > 0 {
 		b.Queue(lookUpByTimeline, pgx.StrictNamedArgs{
 			"posts": byTimeline.posts, "timelines": byTimeline.others, "open": scope.Open,
-		}).Query(found.collect)
+		}).Query(rivers.collect)
 	}
 	if len(byViewer.posts) > 0 {
 		b.Queue(lookUpByViewer, pgx.StrictNamedArgs{
@@ -62,21 +73,22 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 			// marks entries that stand.
 			"all": scope.Actor != 0,
 			// Readers bring searches up to date.
-			"searches": kindsThat(spec.isSearch),
-		}).Query(found.collect)
+			"searches": searches,
+		}).Query(rivers.collect)
 	}
-	stamps = queueStamps(b, postsOf(touched))
+	f.stamps = queueStamps(b, postsOf(touched))
 	if err := s.db.SendBatch(ctx, b).Close(); err != nil {
-		return nil, asof, nil, fmt.Errorf("look up rivers: %w", err)
+		return f, fmt.Errorf("look up rivers: %w", err)
 	}
-	if asof.epoch == 0 {
+	if f.asof.epoch == 0 {
 		// The clock was lost: nothing can be written without an epoch.
 		if _, err := s.now(ctx); err != nil {
-			return nil, asof, nil, err
+			return f, err
 		}
 		return s.lookUp(ctx, touched, scope)
 	}
-	return found.targets, asof, stamps, nil
+	f.targets = rivers.targets
+	return f, nil
 }
 
 // foundRivers gathers the rows of a look-up: one for each river and post.

@@ -21,7 +21,7 @@ import (
 // fast as all other pages, and only newly found posts wait.
 //
 // Folds tell what changed: each change of a post upserts its fold before it is acknowledged
-// (R4 rests on that too). So a search may be wrong only about posts whose folds were
+// (R4 rests on that too), and a new post's fold is made soon while there is any search. So a search may be wrong only about posts whose folds were
 // written by transactions that it has not seen (folds.written, rivers.seen). A river is
 // registered, with its first seen, before the snapshot it is built from. Only those posts
 // are matched again, for all the searches in one statement, and none if nothing changed. A

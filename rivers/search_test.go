@@ -97,9 +97,9 @@ func TestASearchFollows(t *testing.T) {
 	if n := w.count(`SELECT count(*) FROM rivers_timelines WHERE river_id = $1`, first.River); n != 0 {
 		t.Errorf("the search is of %d timelines", n)
 	}
-	targets, _, _, err := w.rivers.lookUp(w.ctx, []timelines.Touched{{PostID: one.PostID}}, Scope{Actor: bob.AccountID})
-	if err != nil || slices.ContainsFunc(targets, func(x *target) bool { return x.name.Kind == Search }) {
-		t.Errorf("a writer routes to searches: %v, %v", targets, err)
+	looked, err := w.rivers.lookUp(w.ctx, []timelines.Touched{{PostID: one.PostID}}, Scope{Actor: bob.AccountID})
+	if err != nil || slices.ContainsFunc(looked.targets, func(x *target) bool { return x.name.Kind == Search }) {
+		t.Errorf("a writer routes to searches: %v, %v", looked.targets, err)
 	}
 }
 

@@ -60,20 +60,21 @@ func (s *Store) Distribute(ctx context.Context, touched []timelines.Touched, sco
 }
 
 func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched, scope Scope) (bool, error) {
-	targets, asof, stamps, err := s.lookUp(ctx, touched, scope)
+	looked, err := s.lookUp(ctx, touched, scope)
 	if err != nil {
 		return false, err
 	}
 	pause(ctx, afterLookup)
 	posts := postsOf(touched)
 	if scope.Actor == 0 {
-		if posts, targets, err = s.behind(ctx, posts, targets, stamps); err != nil || len(posts) == 0 {
+		if posts, err = s.behind(ctx, posts, &looked); err != nil || len(posts) == 0 {
 			return err == nil, err
 		}
 	}
+	targets := looked.targets
 	slices.SortFunc(targets, func(a, b *target) int { return cmp.Compare(a.id, b.id) })
 	for first := true; first || len(targets) > 0; first = false {
-		w := batch{posts: posts, stamps: stamps, asof: asof, actor: first && scope.Actor != 0}
+		w := batch{posts: posts, stamps: looked.stamps, asof: looked.asof, actor: first && scope.Actor != 0}
 		w.targets, targets = s.cutBatch(targets)
 		if !first {
 			w.posts = postsFor(w.targets)
@@ -202,40 +203,40 @@ func (s *Store) readOverflows(ctx context.Context, sn *snapshot.Snapshot, target
 	return sn.MembershipsAmong(ctx, states, listed)
 }
 
-// behind returns the posts that are left to do, and the rivers without those posts that they
-// need not hold. Such a post's fold or an entry that was looked up stands below the post's
-// present version. A job that repeats what its node did at once finds none.
+// behind returns the posts that are left to do, and takes from the rivers found those posts
+// that they need not hold. Such a post's fold or an entry that was looked up stands below the
+// post's present version. A job that repeats what its node did at once finds none.
 //
 // A post of the first version that has no fold needs none here, if no river was found for
-// it. The first page that shows the post makes its fold, and cannot make an older one. So a
+// it and there is no search. The first page that shows the post makes its fold, and cannot make an older one. So a
 // post of an import costs nothing more until somebody looks at it. A post that was changed
 // needs its fold: somebody may be about to store one from before the change.
-func (s *Store) behind(ctx context.Context, posts []int64, targets []*target, stamps map[int64]int64) ([]int64, []*target, error) {
+func (s *Store) behind(ctx context.Context, posts []int64, looked *found) ([]int64, error) {
 	versions, err := s.primary.Posts.Versions(ctx, posts)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if len(posts) > fewPosts {
-		if targets, err = s.leaveOutDeep(ctx, targets, versions); err != nil {
-			return nil, nil, err
+		if looked.targets, err = s.leaveOutDeep(ctx, looked.targets, versions); err != nil {
+			return nil, err
 		}
 	}
-	found := map[int64]bool{} // posts with a river, and whether an entry is behind
-	for _, t := range targets {
+	held := map[int64]bool{} // posts with a river, and whether an entry is behind
+	for _, t := range looked.targets {
 		for id, stands := range t.posts {
-			found[id] = found[id] || stands < versions[id]
+			held[id] = held[id] || stands < versions[id]
 		}
 	}
 	var left []int64
 	for _, id := range posts {
-		version, stamp := versions[id], stamps[id]
-		entryBehind, shown := found[id]
-		unseen := stamp == 0 && version == firstVersion && !shown
+		version, stamp := versions[id], looked.stamps[id]
+		entryBehind, shown := held[id]
+		unseen := stamp == 0 && version == firstVersion && !shown && !looked.searched
 		if entryBehind || stamp < version && !unseen {
 			left = append(left, id)
 		}
 	}
-	return left, targets, nil
+	return left, nil
 }
 
 // leaveOutDeep takes those new posts from the rivers that would stand below all that anybody

@@ -57,7 +57,7 @@ type village struct {
 func (v *village) empty() {
 	v.posts, v.items = nil, nil
 	for _, query := range []string{
-		`TRUNCATE posts, subscriptions, subscription_requests, group_admins, group_blocks, excluded,
+		`TRUNCATE posts, timeline_entries, texts, text_marks, subscriptions, subscription_requests, group_admins, group_blocks, excluded,
 			bans, show_banned, hidden_accounts, hidden_terms, lists, test_events CASCADE`,
 		`INSERT INTO group_admins (group_id, account_id)
 			SELECT g.id, a.id FROM accounts g, accounts a

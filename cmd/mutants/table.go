@@ -200,6 +200,11 @@ var mutants = []mutant{
 		[]edit{{"rivers/lookup.go", "WHEN r.state = 'live' AND NOT r.extended", "WHEN NOT r.extended"}},
 	},
 	{
+		"write: posts that no river holds are kept from searches",
+		"rivers", "TestASearchFindsTheOldPostsOfALoad",
+		[]edit{{"rivers/writer.go", "&& !shown && !looked.searched", "&& !shown"}},
+	},
+	{
 		"write: a post that was changed is left out",
 		"rivers", "TestABatchOfOldAndNewPosts",
 		[]edit{

@@ -13,9 +13,12 @@ import (
 // process may use: that of the machine, or the limit of its container. From then on the operator
 // may change it. PostgreSQL's own defaults suit a machine of half a gigabyte.
 func adaptToMemory(dir string) error {
-	bytes, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)()
+	bytes, err := memlimit.FromSystem()
 	if err != nil {
 		return nil // it is not known; the defaults work everywhere
+	}
+	if limit, err := memlimit.FromCgroup(); err == nil { // without a limit it is an error
+		bytes = min(bytes, limit)
 	}
 	file, err := os.OpenFile(filepath.Join(dir, "postgresql.conf"), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
