@@ -267,59 +267,49 @@ func (h *hosting) fetch(ctx context.Context, s sources.Source) error {
 			return err
 		}
 	}
-	for {
-		o, err := h.fetcher.Fetch(ctx, s.ID)
-		switch {
-		case errors.Is(err, sources.ErrNotFound):
-			return fmt.Errorf("%s was paused or removed", s.Code)
-		case errors.Is(err, sources.ErrBusy), errors.Is(err, sources.ErrStale):
-			o.Postponed, o.After = true, lookAgain
-		case err != nil:
-			return err
-		}
-		if o.Postponed {
-			if err := pause(ctx, o.After); err != nil {
-				return err
-			}
-			continue
-		}
-		if o.Problem != "" {
-			return fmt.Errorf("%s: %s", s.URL, problemText(string(o.Problem)))
-		}
-		no, err := h.latest(ctx, s.ID)
-		if err != nil {
-			return err
-		}
-		if no == before {
-			fmt.Fprintln(h.stdout, "nothing is new")
-			return nil
-		}
-		return h.work(ctx, s.ID, no)
+	if _, err := h.ask(ctx, s, h.fetcher.Fetch); err != nil {
+		return err
 	}
+	no, err := h.latest(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	if no == before {
+		fmt.Fprintln(h.stdout, "nothing is new")
+		return nil
+	}
+	return h.work(ctx, s.ID, no)
 }
 
 // preview says what a fetch would change.
 func (h *hosting) preview(ctx context.Context, s sources.Source) error {
+	o, err := h.ask(ctx, s, h.fetcher.Preview)
+	if err != nil {
+		return err
+	}
+	return h.work(ctx, s.ID, o.Load)
+}
+
+// ask asks the host of a link until it answers, with the waits that it and other processes ask for.
+func (h *hosting) ask(ctx context.Context, s sources.Source, fetch func(context.Context, int64) (loads.Outcome, error)) (loads.Outcome, error) {
 	for {
-		o, err := h.fetcher.Preview(ctx, s.ID)
+		o, err := fetch(ctx, s.ID)
 		switch {
 		case errors.Is(err, sources.ErrNotFound):
-			return fmt.Errorf("%s is paused", s.Code)
+			return o, fmt.Errorf("%s is paused or was removed", s.Code)
 		case errors.Is(err, sources.ErrBusy), errors.Is(err, sources.ErrStale):
 			o.Postponed, o.After = true, lookAgain
 		case err != nil:
-			return err
+			return o, err
+		case o.Problem != "" && !o.Postponed:
+			return o, fmt.Errorf("%s: %s", s.URL, problemText(string(o.Problem)))
 		}
-		if o.Postponed {
-			if err := pause(ctx, o.After); err != nil {
-				return err
-			}
-			continue
+		if !o.Postponed {
+			return o, nil
 		}
-		if o.Problem != "" {
-			return fmt.Errorf("%s: %s", s.URL, problemText(string(o.Problem)))
+		if err := pause(ctx, o.After); err != nil {
+			return o, err
 		}
-		return h.work(ctx, s.ID, o.Load)
 	}
 }
 
