@@ -51,3 +51,18 @@ func TestProfiles(t *testing.T) {
 		t.Error("profiles are served after the end")
 	}
 }
+
+// Both commands that go on serve profiles, and say so where they cannot.
+func TestAnAddressOfProfilesInUse(t *testing.T) {
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	vars := map[string]string{"RIVERRUN_DATA": t.TempDir(), "RIVERRUN_LISTEN": "127.0.0.1:0", "RIVERRUN_PPROF": taken.Addr().String()}
+	for _, command := range []string{"serve", "work"} {
+		if _, err := once(t, vars, "", command); err == nil || !strings.HasPrefix(err.Error(), "RIVERRUN_PPROF: ") {
+			t.Errorf("%s: got %v, want an error of RIVERRUN_PPROF", command, err)
+		}
+	}
+}
