@@ -10,6 +10,22 @@ import (
 	"riverrun/timelines"
 )
 
+// deepPosts is how many posts a town has in which a first page does not show all.
+const deepPosts = chunk + 10
+
+// newDeepTown is a town where ann follows bob, who has written much.
+func newDeepTown(t *testing.T) (w *town, ann, bob timelines.Viewer) {
+	t.Helper()
+	w = newTown(t)
+	ann, bob = w.person("ann"), w.person("bob")
+	w.follow(ann, "bob")
+	for i := range deepPosts {
+		w.post(bob, numbered(i))
+	}
+	w.forget()
+	return w, ann, bob
+}
+
 // years makes new posts of bob's that are older than all others, as a source's first load
 // does, and returns what it touched.
 func (w *town) years(bob timelines.Viewer, name string, n int) (touched []timelines.Touched) {
@@ -61,13 +77,7 @@ func (w *town) whole(v timelines.Viewer, n Name) (texts []string) {
 // A load of old posts costs nothing in a river whose reader never looked that far down. A
 // reader who does gets all of them, and from then on each new one is written (R5).
 func TestOldPostsOfALoad(t *testing.T) {
-	w := newTown(t)
-	ann, bob := w.person("ann"), w.person("bob")
-	w.follow(ann, "bob")
-	for i := range chunk + 10 {
-		w.post(bob, numbered(i))
-	}
-	w.forget()
+	w, ann, bob := newDeepTown(t)
 	p := w.visit(ann, Home, "")
 	old := w.years(bob, "old", fewPosts+1)
 	w.distribute(w.ctx, old)
@@ -78,8 +88,8 @@ func TestOldPostsOfALoad(t *testing.T) {
 		t.Errorf("%d folds were made of posts that no river holds, want none", got)
 	}
 	w.sound()
-	if got := w.whole(ann, p.Name); len(got) != chunk+10+len(old) || got[len(got)-1] != "old 000" {
-		t.Errorf("the river has %d posts down to %q, want %d down to the oldest", len(got), got[len(got)-1], chunk+10+len(old))
+	if got := w.whole(ann, p.Name); len(got) != deepPosts+len(old) || got[len(got)-1] != "old 000" {
+		t.Errorf("the river has %d posts down to %q, want %d down to the oldest", len(got), got[len(got)-1], deepPosts+len(old))
 	}
 	older := w.years(bob, "older", fewPosts+1)
 	w.distribute(w.ctx, older)
@@ -91,13 +101,7 @@ func TestOldPostsOfALoad(t *testing.T) {
 
 // A batch that is partly old is written as far as it stands above the floor.
 func TestABatchOfOldAndNewPosts(t *testing.T) {
-	w := newTown(t)
-	ann, bob := w.person("ann"), w.person("bob")
-	w.follow(ann, "bob")
-	for i := range chunk + 10 {
-		w.post(bob, numbered(i))
-	}
-	w.forget()
+	w, ann, bob := newDeepTown(t)
 	w.visit(ann, Home, "")
 	fresh := w.post(bob, "fresh")
 	liked := w.years(bob, "changed", 1)
@@ -115,19 +119,29 @@ func TestABatchOfOldAndNewPosts(t *testing.T) {
 	w.sound()
 }
 
+// In an order by creation a post stands where it was made, however old it is otherwise.
+func TestOldPostsInAnOrderByCreation(t *testing.T) {
+	w, ann, bob := newDeepTown(t)
+	n, err := w.rivers.Resolve(w.ctx, ann, User, "bob", Created)
+	must(w, 0, err)
+	if _, err := w.rivers.Visit(w.ctx, ann, n, Cursor{}); err != nil {
+		t.Fatal(err)
+	}
+	old := w.years(bob, "old", fewPosts+1)
+	w.distribute(w.ctx, old)
+	if got := w.entriesOf(old); got != len(old) {
+		t.Errorf("the river got %d of %d posts that were made now", got, len(old))
+	}
+	w.sound()
+}
+
 // Old posts may come at any step of an extension, and the extension at any step of their
 // writer. The river ends without a hole (R5).
 func TestOldPostsMeetAnExtension(t *testing.T) {
 	for _, point := range []string{beforeMark, afterSnapshot, afterEntries, afterLookup} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
-			w := newTown(t)
-			ann, bob := w.person("ann"), w.person("bob")
-			w.follow(ann, "bob")
-			for i := range chunk + 10 {
-				w.post(bob, numbered(i))
-			}
-			w.forget()
+			w, ann, bob := newDeepTown(t)
 			p := w.visit(ann, Home, "")
 			floor := int64(w.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
 			extend := func(ctx context.Context) {
@@ -147,8 +161,8 @@ func TestOldPostsMeetAnExtension(t *testing.T) {
 				t.Fatalf("nothing came to %s", point)
 			}
 			w.sound()
-			if got := w.whole(ann, p.Name); len(got) != chunk+10+fewPosts+1 {
-				t.Errorf("the river has %d posts, want %d", len(got), chunk+10+fewPosts+1)
+			if got := w.whole(ann, p.Name); len(got) != deepPosts+fewPosts+1 {
+				t.Errorf("the river has %d posts, want %d", len(got), deepPosts+fewPosts+1)
 			}
 		})
 	}
@@ -180,13 +194,7 @@ func TestOldPostsMeetABuild(t *testing.T) {
 
 // A search finds them too, though no other river holds them: it learns of changes by folds.
 func TestASearchFindsTheOldPostsOfALoad(t *testing.T) {
-	w := newTown(t)
-	ann, bob := w.person("ann"), w.person("bob")
-	w.follow(ann, "bob")
-	for i := range chunk + 10 {
-		w.post(bob, numbered(i))
-	}
-	w.forget()
+	w, ann, bob := newDeepTown(t)
 	w.visit(ann, Home, "")
 	w.shows(w.visit(timelines.Viewer{}, Search, "old"))
 	w.distribute(w.ctx, w.years(bob, "old", fewPosts+1))
@@ -204,13 +212,7 @@ func TestASearchFindsTheOldPostsOfALoad(t *testing.T) {
 // Pages that are open on an extended river may show more than its next generation holds, so
 // that one gets each new post too.
 func TestARebuiltRiverCountsAsExtended(t *testing.T) {
-	w := newTown(t)
-	ann, bob := w.person("ann"), w.person("bob")
-	w.follow(ann, "bob")
-	for i := range chunk + 10 {
-		w.post(bob, numbered(i))
-	}
-	w.forget()
+	w, ann, bob := newDeepTown(t)
 	p := w.visit(ann, Home, "")
 	w.whole(ann, p.Name)
 	top := int64(math.MaxInt64)

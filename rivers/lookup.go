@@ -34,9 +34,9 @@ const (
 			AND r.kind <> ALL(@searches)` + whenOpen
 )
 
-// found is what a writer looks up: the rivers that it must write.
+// found is what a writer looked up.
 type found struct {
-	targets []*target
+	targets []*target       // the rivers that it must write
 	asof    moment          // the server's time before the look-up
 	stamps  map[int64]int64 // of the posts' folds
 	// searched: somebody has a search, which learns of changes by folds. One that is

@@ -21,11 +21,12 @@ import (
 // fast as all other pages, and only newly found posts wait.
 //
 // Folds tell what changed: each change of a post upserts its fold before it is acknowledged
-// (R4 rests on that too), and a new post's fold is made soon while there is any search. So a search may be wrong only about posts whose folds were
-// written by transactions that it has not seen (folds.written, rivers.seen). A river is
-// registered, with its first seen, before the snapshot it is built from. Only those posts
-// are matched again, for all the searches in one statement, and none if nothing changed. A
-// post that the search does not find and did not hold costs no row (searchwrite.go). A
+// (R4 rests on that too), and new posts of loads and imports get theirs while there is any
+// search. So a search may be wrong only about posts whose folds were written by transactions
+// that it has not seen (folds.written, rivers.seen). A river is registered, with its first
+// seen, before the snapshot it is built from. Only those posts are matched again, for all the
+// searches in one statement, and none if nothing changed. A post that the search does not
+// find and did not hold costs no row (searchwrite.go). A
 // search that was left alone for long, or that very many changes overtook, is searched anew
 // by its next visit. Until then it stands if it is open, so that a push can still remove
 // posts from the page.

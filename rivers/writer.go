@@ -203,14 +203,15 @@ func (s *Store) readOverflows(ctx context.Context, sn *snapshot.Snapshot, target
 	return sn.MembershipsAmong(ctx, states, listed)
 }
 
-// behind returns the posts that are left to do, and takes from the rivers found those posts
-// that they need not hold. Such a post's fold or an entry that was looked up stands below the
-// post's present version. A job that repeats what its node did at once finds none.
+// behind returns the posts that are left to do: their folds or entries that were looked up
+// stand below the posts' present versions. A job that repeats what its node did at once
+// finds none. From the rivers found it takes the posts that they need not hold.
 //
 // A post of the first version that has no fold needs none here, if no river was found for
-// it and there is no search. The first page that shows the post makes its fold, and cannot make an older one. So a
-// post of an import costs nothing more until somebody looks at it. A post that was changed
-// needs its fold: somebody may be about to store one from before the change.
+// it and there is no search. The first page that shows the post makes its fold, and cannot
+// make an older one. So a post of an import costs nothing more until somebody looks at it. A
+// post that was changed needs its fold: somebody may be about to store one from before the
+// change.
 func (s *Store) behind(ctx context.Context, posts []int64, looked *found) ([]int64, error) {
 	versions, err := s.primary.Posts.Versions(ctx, posts)
 	if err != nil {
@@ -244,13 +245,13 @@ func (s *Store) behind(ctx context.Context, posts []int64, looked *found) ([]int
 // still have posts. It leaves such a river as a build would. A post that was changed has its
 // entry written, because another writer may be about to write an older one.
 func (s *Store) leaveOutDeep(ctx context.Context, targets []*target, versions map[int64]int64) ([]*target, error) {
-	isNew := func(t *target, id int64) bool {
+	mayLack := func(t *target, id int64) bool {
 		return t.needed > math.MinInt64 && t.posts[id] == 0 && versions[id] == firstVersion
 	}
 	ask := map[int64]struct{}{}
 	for _, t := range targets {
 		for id := range t.posts {
-			if isNew(t, id) {
+			if mayLack(t, id) {
 				ask[id] = struct{}{}
 			}
 		}
@@ -269,7 +270,7 @@ func (s *Store) leaveOutDeep(ctx context.Context, targets []*target, versions ma
 	for _, t := range targets {
 		for id := range t.posts {
 			st := states[id]
-			if isNew(t, id) && st != nil && st.Version == firstVersion && highest(st, t.name.Order) < t.needed {
+			if mayLack(t, id) && st != nil && st.Version == firstVersion && highest(st, t.name.Order) < t.needed {
 				delete(t.posts, id)
 			}
 		}

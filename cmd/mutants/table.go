@@ -205,6 +205,11 @@ var mutants = []mutant{
 		[]edit{{"rivers/writer.go", "&& !shown && !looked.searched", "&& !shown"}},
 	},
 	{
+		"write: an order by creation is taken for the usual one",
+		"rivers", "TestOldPostsInAnOrderByCreation",
+		[]edit{{"rivers/writer.go", "if o == Created {", "if o == Created && st.Deleted {"}},
+	},
+	{
 		"write: a post that was changed is left out",
 		"rivers", "TestABatchOfOldAndNewPosts",
 		[]edit{
