@@ -319,6 +319,8 @@ func (w *town) sound() {
 			WHERE n.kind = 1 AND NOT EXISTS (SELECT FROM likes l WHERE l.post_id = n.post_id AND l.account_id = n.actor_id)
 				OR n.kind = 2 AND NOT EXISTS (SELECT FROM comment_likes l WHERE l.comment_id = n.comment_id AND l.account_id = n.actor_id)
 				OR n.comment_id <> 0 AND NOT EXISTS (SELECT FROM comments c WHERE c.id = n.comment_id AND c.deleted_at IS NULL)`},
+		{"a row's timeline is there", `
+			SELECT e.post_id FROM timeline_entries e WHERE NOT EXISTS (SELECT FROM timelines t WHERE t.id = e.timeline_id)`},
 		{"a row's created_at is the post's", `
 			SELECT e.post_id FROM timeline_entries e JOIN posts p ON p.id = e.post_id
 			WHERE e.created_at <> (extract(epoch FROM p.created_at) * 1000000)::bigint`},
