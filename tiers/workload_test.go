@@ -20,8 +20,8 @@ import (
 // slow machine tests as much as a fast one.
 const (
 	workloadRounds = 2
-	actorSteps     = 22 // of each actor in each round
-	readerLooks    = 20 // of each reader in each round
+	actorSteps     = 16 // of each actor in each round
+	readerLooks    = 14 // of each reader in each round
 	seededPosts    = 165
 	ghosts         = 230 // more than follow a bump in its own transaction, and a crowd to who reads the post's timelines
 	ghostPrefix    = "ghost-"

@@ -101,8 +101,10 @@ func TestNoTextIsSlowToIndex(t *testing.T) {
 	} {
 		texts = append(texts, fill(text, 1))
 	}
-	for _, text := range texts {
-		readPlain() // what else runs on the machine slows both
+	for i, text := range texts {
+		if i%5 == 0 {
+			readPlain() // what else runs on the machine slows both
+		}
 		if took, err := read(text); err != nil || took > most*plain {
 			t.Errorf("%.20q…: %v after %v; as much plain text takes %v", text, err, took, plain)
 		}

@@ -29,8 +29,8 @@ import (
 // machine tests as much as a fast one; RIVERRUN_SOAK multiplies it.
 const (
 	observedSeeds = 8  // acts of each actor before anybody looks
-	observedActs  = 24 // of each actor while everybody looks
-	observedLooks = 28 // of each reader
+	observedActs  = 16 // of each actor while everybody looks
+	observedLooks = 20 // of each reader
 	calmActs      = 8  // of each actor before all comes to rest, beside the plays
 )
 

@@ -84,12 +84,12 @@ type ruleCheck struct {
 }
 
 // all looks at a share of everything that the seed chooses, so that a few runs look
-// everywhere, or everywhere if RIVERRUN_SOAK is set: at a quarter of the pages in each order
-// (half of them if the viewer hides something), and at half of the posts.
+// everywhere, or everywhere if RIVERRUN_SOAK is set: at an eighth of the pages in each
+// order (a quarter of them if the viewer hides something), and at a quarter of the posts.
 func (c *ruleCheck) all() {
-	share := 4
+	share := 8
 	if c.v.hides != "" {
-		share = 2
+		share = 4
 	}
 	for i, p := range c.s.pages {
 		for j, order := range []string{"", string(rivers.Created)} {
@@ -99,7 +99,7 @@ func (c *ruleCheck) all() {
 		}
 	}
 	for i, r := range c.s.rows {
-		if c.turn(i, 2) {
+		if c.turn(i, 4) {
 			c.post(r)
 			c.likers(r)
 			c.aside(r)
