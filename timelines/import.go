@@ -81,8 +81,9 @@ var ErrImporting = errors.New("another import from the same source is under way"
 // their edits, deletions and withdrawn likes, and gain the comments and likes that they did
 // not have.
 //
-// New accounts have no password. They have no subscriptions, except that authors of posts in
-// groups that are not public, and administrators of new groups, become members.
+// New accounts have no password. They have no subscriptions but those that Follow makes, except
+// that authors of posts in groups that are not public, and administrators of new groups, become
+// members.
 //
 // Only one import per source may run at a time. It keeps a connection of the pool until
 // Close, and is not safe for concurrent use.

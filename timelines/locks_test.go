@@ -59,6 +59,17 @@ func TestOrderOfLocks(t *testing.T) {
 			},
 			[]string{requests + `'asking' FOR UPDATE OF r`},
 		},
+		"an import's follows: the feeds, then the request and who reads": {
+			club + ` FOR SHARE OF t`,
+			func(w *town, bob, _ Account, _ Change) error {
+				asking, err := w.Accounts.ByName(w.Context(), "asking")
+				w.must(err)
+				group, err := w.Accounts.ByName(w.Context(), "club")
+				w.must(err)
+				return second(w.follow(ImportedFollow{asking.ID, bob.ID}, ImportedFollow{asking.ID, group.ID}))
+			},
+			[]string{requests + `'asking' FOR UPDATE OF r`, readers + `'asking' FOR UPDATE OF r`},
+		},
 		"a subscription: the request, then who follows and who reads": {
 			requests + `'asking' FOR UPDATE OF r`,
 			func(w *town, _, _ Account, _ Change) error {

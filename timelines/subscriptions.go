@@ -126,20 +126,50 @@ func requestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) (Chang
 // admitTx makes subscriber a follower and a reader, and removes their request. A reader
 // of a group who was no member is now a member. The transaction ends with joinedTx.
 func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) error {
+	var one admissions
+	one.add(subscriber, account, feed)
+	return one.admitTx(ctx, tx)
+}
+
+// admissions are subscriptions to make: who follows which account, and the account's feed.
+type admissions struct{ subscribers, accounts, feeds []int64 }
+
+func (a *admissions) add(subscriber, account, feed int64) {
+	a.subscribers, a.accounts, a.feeds = append(a.subscribers, subscriber), append(a.accounts, account), append(a.feeds, feed)
+}
+
+func (a *admissions) args() pgx.StrictNamedArgs {
+	return pgx.StrictNamedArgs{"subscribers": a.subscribers, "accounts": a.accounts, "feeds": a.feeds}
+}
+
+// admitTx is the function of that name for many subscriptions.
+func (a *admissions) admitTx(ctx context.Context, tx pgx.Tx) error {
 	// Three statements in one round trip, in the order of locks. The parts of a single
 	// statement run in an unknown order.
-	args := pgx.StrictNamedArgs{"subscriber": subscriber, "account": account}
+	const drop = `
+		WITH asked AS MATERIALIZED (
+			SELECT r.subscriber_id, r.account_id FROM subscription_requests r
+			WHERE (r.subscriber_id, r.account_id) IN (SELECT * FROM unnest(@subscribers::bigint[], @accounts::bigint[]))
+			ORDER BY 1, 2 FOR UPDATE
+		)
+		DELETE FROM subscription_requests r USING asked
+		WHERE r.subscriber_id = asked.subscriber_id AND r.account_id = asked.account_id`
+	const follow = `
+		INSERT INTO subscriptions (subscriber_id, account_id)
+		SELECT * FROM unnest(@subscribers::bigint[], @accounts::bigint[]) ORDER BY 1, 2
+		ON CONFLICT DO NOTHING`
+	const read = `
+		INSERT INTO readers AS r (timeline_id, account_id)
+		SELECT * FROM unnest(@feeds::bigint[], @subscribers::bigint[]) ORDER BY 1, 2
+		ON CONFLICT (timeline_id, account_id) DO UPDATE SET admitted = false WHERE r.admitted`
+	args := a.args()
+	pairs := pgx.StrictNamedArgs{"subscribers": args["subscribers"], "accounts": args["accounts"]}
 	var admit pgx.Batch
-	admit.Queue(`DELETE FROM subscription_requests WHERE subscriber_id = @subscriber AND account_id = @account`, args)
-	admit.Queue(`
-		INSERT INTO subscriptions (subscriber_id, account_id) VALUES (@subscriber, @account)
-		ON CONFLICT DO NOTHING`, args)
-	admit.Queue(`
-		INSERT INTO readers AS r (timeline_id, account_id) VALUES (@feed, @subscriber)
-		ON CONFLICT (timeline_id, account_id) DO UPDATE SET admitted = false WHERE r.admitted`,
-		pgx.StrictNamedArgs{"feed": feed, "subscriber": subscriber})
+	admit.Queue(drop, pairs)
+	admit.Queue(follow, pairs)
+	admit.Queue(read, pgx.StrictNamedArgs{"feeds": args["feeds"], "subscribers": args["subscribers"]})
 	if err := tx.SendBatch(ctx, &admit).Close(); err != nil {
-		return fmt.Errorf("admit subscriber: %w", err)
+		return fmt.Errorf("admit subscribers: %w", err)
 	}
 	return nil
 }
