@@ -13,7 +13,7 @@ FOR ?= 10m
 PKG ?= ./...
 RUN ?= .
 
-.PHONY: help build run watch test quick quick-stop mutants soak look shots generate fmt postgresql chromium xmllint
+.PHONY: help build run watch test quick quick-stop bench mutants soak look shots generate fmt postgresql chromium xmllint
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,10 @@ quick-stop: ## ends that server, which otherwise ends when nobody has used it fo
 
 test: postgresql chromium xmllint ## all tests, with all they need
 	$(FAST) $(GO) test $(PLAIN) -timeout 20m $(LONGEST) ./...
+
+bench: postgresql build ## what pages, likes and posts cost, in a town of 200 people (cmd/riverbench)
+	$(GO) build -o bin/riverbench ./cmd/riverbench
+	bin/riverbench
 
 mutants: postgresql ## breaks each step of the protocol, one after the other: a test must notice
 	$(GO) run ./cmd/mutants

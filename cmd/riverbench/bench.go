@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"riverrun/cmd/riverbench/load"
+	"riverrun/cmd/riverbench/report"
+	"riverrun/cmd/riverbench/site"
+)
+
+// row is one thing that riverbench measures.
+type row struct {
+	name, summary string
+	// measure is one repeat.
+	measure func(ctx context.Context, b *bench) ([]report.Figure, error)
+}
+
+// bench is a site with people who are signed in.
+type bench struct {
+	*options
+	site *site.Site
+	load *load.Site
+	rng  *rand.Rand
+	// people are signed in, and have been on their home pages. strangers have never come.
+	people    []*load.Person
+	strangers []string
+	// homes are the home pages as readHomes found them.
+	homes map[*load.Person]home
+}
+
+// signedIn is how many people are signed in, or half of the town if that is less.
+const signedIn = 100
+
+// connections is how many requests are sent at once at most.
+const connections = 64
+
+func newBench(ctx context.Context, o *options, s *site.Site) (*bench, error) {
+	b := &bench{options: o, site: s, load: load.NewSite(s.URL, connections), rng: rand.New(rand.NewPCG(o.site.Seed, 1))}
+	var names []string
+	for _, p := range s.Town.People() {
+		names = append(names, p.Name)
+	}
+	b.rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	come := min(signedIn, len(names)/2)
+	b.strangers = names[come:]
+	for _, name := range names[:come] {
+		p, err := b.load.SignIn(ctx, name, site.Password)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := p.Get(ctx, "/"); err != nil {
+			return nil, err
+		}
+		b.people = append(b.people, p)
+	}
+	return b, s.Settle(ctx)
+}
+
+func (b *bench) close() { b.load.Close() }
+
+// person is one of those who are signed in; everybody's turn comes.
+func (b *bench) person(i int) *load.Person { return b.people[i%len(b.people)] }
+
+// stranger signs somebody in who has never come.
+func (b *bench) stranger(ctx context.Context) (*load.Person, error) {
+	if len(b.strangers) == 0 {
+		return nil, fmt.Errorf("everybody in the town has come; a town of a larger scale has more people")
+	}
+	name := b.strangers[0]
+	b.strangers = b.strangers[1:]
+	return b.load.SignIn(ctx, name, site.Password)
+}
+
+// repeat measures a row once, and what it is held against, if it is.
+func (b *bench) repeat(ctx context.Context, r row) ([]report.Figure, error) {
+	var yardstick time.Duration
+	if writes, ok := judged[r.name]; ok && b.baseline != "" {
+		var err error
+		if yardstick, err = b.yardstick(ctx, writes); err != nil {
+			return nil, fmt.Errorf("yardstick: %w", err)
+		}
+	}
+	figures, err := r.measure(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	if yardstick > 0 {
+		alone := figures[slices.IndexFunc(figures, func(f report.Figure) bool { return f.Name == "p50" })]
+		figures = append(figures, figure(inYardsticks, "", alone.Median()/milliseconds(yardstick), 0))
+	}
+	for i := range figures {
+		figures[i].Row = r.name
+	}
+	return figures, nil
+}
+
+// one, some and many are how many requests are under way at once.
+const (
+	one  = 1
+	some = 8
+	many = 32
+)
+
+// steady measures a kind of request: how long it takes alone, how many are answered by the second, and what
+// one costs. peer has the peer's figures of the same.
+func (b *bench) steady(ctx context.Context, peer peer, do func(ctx context.Context, i int) error) ([]report.Figure, error) {
+	begin := 0
+	next := func(ctx context.Context, i int) error { return do(ctx, begin+i) }
+	alone, _, err := load.Closed(ctx, one, b.during, next)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.site.Quiet(ctx); err != nil {
+		return nil, err
+	}
+	begin += len(alone)
+	before, err := b.site.Usage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	busy, took, err := load.Closed(ctx, some, b.during, next)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.site.Quiet(ctx); err != nil {
+		return nil, err
+	}
+	after, err := b.site.Usage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	begin += len(busy)
+	crowded, tookCrowded, err := load.Closed(ctx, many, b.during, next)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.site.Quiet(ctx); err != nil {
+		return nil, err
+	}
+	used, n := after.Less(before), float64(len(busy))
+	return []report.Figure{
+		figure("p50", "ms", alone.Milliseconds(0.5), peer.p50),
+		figure("p99", "ms", alone.Milliseconds(0.99), 0),
+		rate(fmt.Sprintf("requests, %d at once", some), n/took.Seconds(), peer.perSecond),
+		rate(fmt.Sprintf("requests, %d at once", many), float64(len(crowded))/tookCrowded.Seconds(), 0),
+		figure("processor, server", "ms", milliseconds(used.Server)/n, peer.server),
+		figure("processor, PostgreSQL", "ms", milliseconds(used.PostgreSQL)/n, peer.database),
+		figure("processor, riverbench", "ms", milliseconds(used.Own)/n, 0),
+		figure("statements", "", float64(used.Statements)/n, 0),
+	}, nil
+}
+
+// peer has the FreeFeed server's figures (BENCH.md): milliseconds, requests by the second with eight at
+// once, and milliseconds of the processor for one.
+type peer struct{ p50, perSecond, server, database float64 }
+
+func figure(name, unit string, value, peer float64) report.Figure {
+	return report.Figure{Name: name, Unit: unit, Values: []float64{value}, Peer: peer}
+}
+
+func rate(name string, value, peer float64) report.Figure {
+	f := figure(name, "/s", value, peer)
+	f.Rate = true
+	return f
+}
+
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// pick returns one of some things.
+func pick[T any](b *bench, all []T) T { return all[b.rng.IntN(len(all))] }
+
+// median and last of some times.
+func medianAndLast(all []time.Duration) (median, last time.Duration) {
+	slices.Sort(all)
+	return all[len(all)/2], all[len(all)-1]
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+	"time"
+
+	"riverrun/cmd/riverbench/load"
+	"riverrun/cmd/riverbench/report"
+	"riverrun/cmd/riverbench/site"
+)
+
+// seenWithin bounds how long an open page may take to show a change.
+const seenWithin = 30 * time.Second
+
+// open opens this many pages at an address, of the people in turn, a few at a time.
+func (b *bench) open(ctx context.Context, n int, path string) (_ []*load.Socket, err error) {
+	all := make([]*load.Socket, n)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeAll(all))
+		}
+	}()
+	errs := make([]error, n)
+	var wait sync.WaitGroup
+	room := make(chan struct{}, some)
+	for i := range n {
+		room <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-room }()
+			all[i], _, errs[i] = b.person(i).Follow(ctx, path)
+		})
+	}
+	wait.Wait()
+	return all, errors.Join(errs...)
+}
+
+func closeAll(all []*load.Socket) error {
+	var errs []error
+	for _, s := range all {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// seen does something to a post, and returns how long after it was begun the open pages showed it.
+func seen(ctx context.Context, pages []*load.Socket, post string, do func() error) ([]time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, seenWithin)
+	defer cancel()
+	waits := make([]<-chan time.Time, len(pages))
+	for i, s := range pages {
+		waits[i] = s.Next(post)
+	}
+	from := time.Now()
+	if err := do(); err != nil {
+		return nil, err
+	}
+	took := make([]time.Duration, len(pages))
+	for i, wait := range waits {
+		select {
+		case at := <-wait:
+			took[i] = at.Sub(from)
+		case <-ctx.Done():
+			return nil, fmt.Errorf("an open page has not shown post %s: %w", post, ctx.Err())
+		}
+	}
+	return took, nil
+}
+
+// acts is how many likes and comments one repeat of watch has.
+const acts = 10
+
+// watch opens everybody's page of all public posts, many times, and has one person like and comment
+// on the newest post.
+func watch(ctx context.Context, b *bench) (_ []report.Figure, err error) {
+	// Somebody writes the post that all of them see.
+	writer, actor := b.publicPerson(), b.people[0]
+	if _, err := writer.Act(ctx, "/posts", "/everything", url.Values{"body": {"A post that many people watch."}}); err != nil {
+		return nil, err
+	}
+	if err := b.site.Settle(ctx); err != nil {
+		return nil, err
+	}
+	html, err := actor.Get(ctx, "/everything")
+	if err != nil {
+		return nil, err
+	}
+	page, err := load.ReadPage(html)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := b.open(ctx, b.watchers, "/everything")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, closeAll(pages)) }()
+	if err := b.site.Settle(ctx); err != nil {
+		return nil, err
+	}
+	code := page.Posts[0]
+	var figures []report.Figure
+	for _, kind := range []struct {
+		name         string
+		do           func(i int) error
+		median, last float64
+		server, base float64
+	}{
+		{"like", func(i int) error {
+			act := "like"
+			if i%2 == 1 {
+				act = "unlike"
+			}
+			_, err := actor.Act(ctx, "/p/"+code+"/"+act, page.Address, nil)
+			return err
+		}, 921, 961, 799, 600},
+		{"comment", func(i int) error {
+			_, err := actor.Act(ctx, "/p/"+code+"/comments", page.Address, url.Values{"body": {fmt.Sprintf("Somebody says this now, %d.", i)}})
+			return err
+		}, 0, 0, 0, 0},
+	} {
+		before, err := b.site.Usage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var medians, lasts time.Duration
+		for i := range acts {
+			took, err := seen(ctx, pages, code, func() error { return kind.do(i) })
+			if err != nil {
+				return nil, err
+			}
+			median, last := medianAndLast(took)
+			medians, lasts = medians+median, lasts+last
+			if err := b.site.Quiet(ctx); err != nil {
+				return nil, err
+			}
+		}
+		after, err := b.site.Usage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		used := after.Less(before)
+		figures = append(figures,
+			figure(fmt.Sprintf("%s, median of %d", kind.name, b.watchers), "ms", milliseconds(medians)/acts, kind.median),
+			figure(fmt.Sprintf("%s, last of %d", kind.name, b.watchers), "ms", milliseconds(lasts)/acts, kind.last),
+			figure(kind.name+", processor, server", "ms", milliseconds(used.Server)/acts, kind.server),
+			figure(kind.name+", processor, PostgreSQL", "ms", milliseconds(used.PostgreSQL)/acts, kind.base),
+			figure(kind.name+", processor, riverbench", "ms", milliseconds(used.Own)/acts, 0),
+		)
+	}
+	return figures, nil
+}
+
+// publicPerson is somebody whose posts everybody may read. The actor of watch is somebody else.
+func (b *bench) publicPerson() *load.Person {
+	private := map[string]bool{}
+	for _, p := range b.site.Town.People() {
+		private[p.Name] = p.Private
+	}
+	for _, p := range b.people[1:] {
+		if !private[p.Name] {
+			return p
+		}
+	}
+	return b.people[0] // nobody else is public
+}
+
+// atRest is what the site takes while nothing happens.
+func (b *bench) atRest(ctx context.Context) (site.Usage, error) {
+	if err := b.site.Settle(ctx); err != nil {
+		return site.Usage{}, err
+	}
+	before, err := b.site.Usage(ctx)
+	if err != nil {
+		return site.Usage{}, err
+	}
+	timer := time.NewTimer(b.rest)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return site.Usage{}, ctx.Err()
+	case <-timer.C:
+	}
+	after, err := b.site.Usage(ctx)
+	return after.Less(before), err
+}
+
+func idle(ctx context.Context, b *bench) ([]report.Figure, error) {
+	used, err := b.atRest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []report.Figure{
+		figure("statements", "/s", float64(used.Statements)/b.rest.Seconds(), 0),
+		figure("processor, server", "ms/s", milliseconds(used.Server)/b.rest.Seconds(), 0),
+		figure("processor, PostgreSQL", "ms/s", milliseconds(used.PostgreSQL)/b.rest.Seconds(), 0),
+	}, nil
+}
+
+// sockets opens everybody's home page, many times.
+func sockets(ctx context.Context, b *bench) (_ []report.Figure, err error) {
+	before, err := b.site.Memory()
+	if err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	pages, err := b.open(ctx, b.sockets, "/")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, closeAll(pages)) }()
+	opened := time.Since(begin)
+	used, err := b.atRest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	after, err := b.site.Memory()
+	if err != nil {
+		return nil, err
+	}
+	return []report.Figure{
+		rate("opened", float64(b.sockets)/opened.Seconds(), 0),
+		figure("memory of one", "kB", float64(after-before)/float64(b.sockets)/1000, 0),
+		figure("memory of the server", "MB", float64(after)/1e6, 0),
+		figure("statements", "/s", float64(used.Statements)/b.rest.Seconds(), 0),
+		figure(fmt.Sprintf("processor, server, for %d", b.sockets), "ms/s", milliseconds(used.Server)/b.rest.Seconds(), 0),
+	}, nil
+}

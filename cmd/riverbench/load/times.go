@@ -1,0 +1,26 @@
+package load
+
+import (
+	"slices"
+	"time"
+)
+
+// Times are how long requests took, sorted.
+type Times []time.Duration
+
+// Quantile is the time that a share q of the requests did not exceed; 0 if there were none.
+func (t Times) Quantile(q float64) time.Duration {
+	if len(t) == 0 {
+		return 0
+	}
+	return t[min(len(t)-1, int(q*float64(len(t))))]
+}
+
+// Milliseconds is the quantile as reports show it.
+func (t Times) Milliseconds(q float64) float64 { return t.Quantile(q).Seconds() * 1000 }
+
+func sorted(all ...[]time.Duration) Times {
+	t := slices.Concat(all...)
+	slices.Sort(t)
+	return t
+}

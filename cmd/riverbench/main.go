@@ -1,0 +1,189 @@
+// Command riverbench measures a riverrun from outside: it makes a town, starts "riverrun serve" as a
+// user would, sends requests and follows pages as many signed-in people's browsers do, and prints
+// one table. "riverbench -h" lists its rows.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"riverrun/cmd/riverbench/report"
+	"riverrun/cmd/riverbench/site"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "riverbench:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the command line.
+type options struct {
+	site     site.Config
+	rows     []row
+	repeats  int
+	during   time.Duration // of one measurement
+	rest     time.Duration // how long nothing happens
+	watchers int
+	sockets  int
+
+	json, benchstat string
+	baseline        string
+	update          bool
+}
+
+func parse(args []string, stderr io.Writer) (*options, error) {
+	o := &options{}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := site.Directory()
+	if err != nil {
+		return nil, err
+	}
+	fs := flag.NewFlagSet("riverbench", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.Float64Var(&o.site.Scale, "scale", 0.1, "size of the town, 0.005 to 10; 1 has 2,000 people and 200,000 posts")
+	fs.Uint64Var(&o.site.Seed, "seed", 1, "of the town, and of what is done in it")
+	fs.StringVar(&o.site.Dir, "dir", dir, "where the towns are kept between runs")
+	fs.StringVar(&o.site.Riverrun, "riverrun", filepath.Join(filepath.Dir(self), "riverrun"), "the program to measure")
+	fs.IntVar(&o.repeats, "repeats", 3, "how often each row is measured")
+	fs.DurationVar(&o.during, "during", 2*time.Second, "how long one measurement takes")
+	fs.DurationVar(&o.rest, "rest", 10*time.Second, "how long the rows idle and sockets have nothing happen")
+	fs.IntVar(&o.watchers, "watchers", 500, "how many open pages the row watch has")
+	fs.IntVar(&o.sockets, "sockets", 1000, "how many open pages the row sockets has")
+	fs.StringVar(&o.json, "json", "", "a file for the figures as JSON")
+	fs.StringVar(&o.benchstat, "benchstat", "", "a file for the figures as benchstat reads them")
+	fs.StringVar(&o.baseline, "baseline", "", "a file of ratios to a yardstick; a row that is half again worse is an error")
+	fs.BoolVar(&o.update, "update", false, "write the ratios of this run into the file of -baseline instead")
+	fs.Usage = func() {
+		fmt.Fprint(stderr, "usage: riverbench [flags] [row...]\n\nrows, all of them if none is named:\n")
+		for _, r := range rows {
+			fmt.Fprintf(stderr, "  %-12s %s\n", r.name, r.summary)
+		}
+		fmt.Fprint(stderr, "\nflags:\n")
+		fs.PrintDefaults()
+	}
+	if err := fs.Parse(args); err != nil {
+		return nil, err
+	}
+	o.site.Log = stderr
+	if o.site.Scale < 0.005 || o.site.Scale > 10 {
+		return nil, fmt.Errorf("-scale %g: want 0.005 to 10", o.site.Scale)
+	}
+	if o.repeats < 1 {
+		return nil, fmt.Errorf("-repeats %d: want 1 or more", o.repeats)
+	}
+	if o.update && o.baseline == "" {
+		return nil, errors.New("-update needs -baseline")
+	}
+	for _, name := range fs.Args() {
+		i := slices.IndexFunc(rows, func(r row) bool { return r.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no row %q", name)
+		}
+		o.rows = append(o.rows, rows[i])
+	}
+	if len(o.rows) == 0 {
+		o.rows = rows
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	s, err := site.Open(ctx, o.site)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close(context.WithoutCancel(ctx))) }()
+	b, err := newBench(ctx, o, s)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	result := &report.Run{At: time.Now(), Machine: machine(), Build: build(), Seed: o.site.Seed, Scale: o.site.Scale}
+	for _, r := range o.rows {
+		for i := range o.repeats {
+			fmt.Fprintf(stderr, "%s %d/%d\n", r.name, i+1, o.repeats)
+			figures, err := b.repeat(ctx, r)
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+			result.Add(figures...)
+		}
+	}
+	if err := result.Table(stdout); err != nil {
+		return err
+	}
+	if err := errors.Join(save(o.json, result.JSON), save(o.benchstat, result.Benchstat)); err != nil {
+		return err
+	}
+	if o.baseline == "" {
+		return nil
+	}
+	return judge(o, result, stdout)
+}
+
+// save writes a file, unless its name is empty.
+func save(name string, write func(io.Writer) error) error {
+	if name == "" {
+		return nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
+
+func machine() string {
+	name := runtime.GOARCH
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			if key, value, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "model name" {
+				name = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	return fmt.Sprintf("%d cores of %s", runtime.NumCPU(), name)
+}
+
+// build names the commit this program was made of.
+func build() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	name := "unknown"
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			name = s.Value[:min(8, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			name += "+"
+		}
+	}
+	return name
+}

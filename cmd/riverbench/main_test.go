@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"riverrun/cmd/riverbench/report"
+	"riverrun/migrations/testdb"
+)
+
+// All rows of the table come out of a small town, as they do out of a large one.
+func TestRiverbench(t *testing.T) {
+	dir := testdb.Dir(t)
+	program := filepath.Join(dir, "riverrun")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../riverrun").CombinedOutput(); err != nil {
+		t.Fatalf("build riverrun: %v\n%s", err, out)
+	}
+	file := filepath.Join(dir, "run.json")
+	var table bytes.Buffer
+	err := run(t.Context(), []string{
+		"-riverrun", program, "-dir", filepath.Join(dir, "bench"), "-scale", "0.005", "-repeats", "1", "-during", "20ms",
+		"-rest", "100ms", "-watchers", "20", "-sockets", "20", "-json", file,
+	}, &table, t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got report.Run
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]float64{}
+	for _, f := range got.Figures {
+		if len(f.Values) != 1 {
+			t.Errorf("%s, %s: got %d values, want 1", f.Row, f.Name, len(f.Values))
+		}
+		found[f.Row+" "+f.Name] = f.Median()
+	}
+	for _, r := range rows {
+		if !strings.Contains(table.String(), "\n"+r.name+" ") {
+			t.Errorf("the table lacks the row %s:\n%s", r.name, table.String())
+		}
+	}
+	for _, name := range []string{"home p50", "home page", "single p50", "cold p50", "like p50", "like statements", "comment p50", "post p50", "sockets opened"} {
+		if found[name] <= 0 {
+			t.Errorf("%s: got %v, want more than 0", name, found[name])
+		}
+	}
+	for name, want := range map[string]float64{"herd builds": 1} {
+		if found[name] != want {
+			t.Errorf("%s: got %v, want %v", name, found[name], want)
+		}
+	}
+}
+
+func TestWrongCommandLines(t *testing.T) {
+	for _, args := range [][]string{{"-scale", "11"}, {"-repeats", "0"}, {"-update"}, {"nothing"}, {"-nothing"}} {
+		if _, err := parse(args, t.Output()); err == nil {
+			t.Errorf("parse(%q): no error", args)
+		}
+	}
+}

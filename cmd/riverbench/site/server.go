@@ -1,0 +1,54 @@
+package site
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// server is a process of "riverrun serve".
+type server struct {
+	url string
+	cmd *exec.Cmd
+}
+
+// start returns when the process has said where it serves.
+func start(ctx context.Context, c Config, database string) (*server, error) {
+	cmd := exec.Command(c.Riverrun, "serve")
+	cmd.Env = append(append(os.Environ(),
+		"DATABASE_URL="+database, "RIVERRUN_LISTEN=127.0.0.1:0", "RIVERRUN_LOG_LEVEL=warn", "RIVERRUN_PREVIEWS=off",
+		"RIVERRUN_DATA="+filepath.Join(c.Dir, "data"),
+	), c.Env...)
+	cmd.Stderr = c.Log
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	// Whatever ends the wait for the first line ends the process.
+	abandon := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
+	defer abandon()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s serve ended without a word: %w", c.Riverrun, err), cmd.Wait())
+	}
+	return &server{url: strings.TrimPrefix(strings.TrimSpace(line), "riverrun serves "), cmd: cmd}, nil
+}
+
+func (s *server) stop() error {
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	if err := s.cmd.Wait(); err != nil {
+		return fmt.Errorf("riverrun serve: %w", err)
+	}
+	return nil
+}

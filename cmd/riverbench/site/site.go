@@ -1,0 +1,241 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/cmd/riverbench/town"
+	"riverrun/jobs"
+	"riverrun/migrations"
+	"riverrun/migrations/localpg"
+	"riverrun/timelines"
+)
+
+// Config says what to measure.
+type Config struct {
+	// Dir keeps the PostgreSQL and the towns between runs. A town is made once for each seed and
+	// scale, and copied for each run.
+	Dir string
+	// Riverrun is the path of the program.
+	Riverrun string
+	Seed     uint64
+	Scale    float64
+	// Env are settings of riverrun ("RIVERRUN_WORKERS=4").
+	Env []string
+	// Log gets a line about everything that takes long.
+	Log io.Writer
+}
+
+// Password is everybody's.
+const Password = "correct horse"
+
+// The databases: the town as it was made, the one that is served, and its rivers.
+const (
+	served = "riverrun"
+	rivers = served + "_rivers"
+)
+
+// Site is a running site. Its methods are safe for concurrent use, except Close.
+type Site struct {
+	// URL is where it is served.
+	URL string
+	// Town is who lives there.
+	Town *town.Town
+
+	config  Config
+	cluster *localpg.Cluster
+	admin   *pgxpool.Pool // as our own role, so that our statements can be told from the site's
+	served  *pgxpool.Pool // the same, in the database that is served
+	server  *server
+}
+
+// Open starts a site with a fresh copy of the town, which it makes first if there is none.
+func Open(ctx context.Context, c Config) (_ *Site, err error) {
+	s := &Site{config: c}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close(context.WithoutCancel(ctx)))
+		}
+	}()
+	if s.cluster, err = localpg.Start(ctx, localpg.Config{
+		Dir: c.Dir,
+		Settings: map[string]string{
+			"shared_preload_libraries": "pg_stat_statements",
+			"max_connections":          "200",
+		},
+		Log: slog.New(slog.NewTextHandler(c.Log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}); err != nil {
+		return nil, err
+	}
+	if s.admin, err = s.pool(ctx, "postgres"); err != nil {
+		return nil, err
+	}
+	if _, err := s.admin.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS pg_stat_statements`); err != nil {
+		return nil, err
+	}
+	original := fmt.Sprintf("town_%d_%d", c.Seed, int(math.Round(c.Scale*1000)))
+	s.Town = town.New(c.Seed, c.Scale, time.Now())
+	if err := s.make(ctx, original); err != nil {
+		return nil, fmt.Errorf("make the town: %w", err)
+	}
+	if err := s.drop(ctx, served, rivers); err != nil {
+		return nil, err
+	}
+	if _, err := s.admin.Exec(ctx, "CREATE DATABASE "+served+" TEMPLATE "+original+" STRATEGY FILE_COPY"); err != nil {
+		return nil, err
+	}
+	return s, s.serve(ctx)
+}
+
+// serve starts riverrun.
+func (s *Site) serve(ctx context.Context) (err error) {
+	if s.server, err = start(ctx, s.config, s.cluster.URL(served)); err != nil {
+		return err
+	}
+	s.URL = s.server.url
+	s.served, err = s.pool(ctx, served)
+	return err
+}
+
+// stop ends it.
+func (s *Site) stop() error {
+	if s.served != nil {
+		s.served.Close()
+		s.served = nil
+	}
+	if s.server == nil {
+		return nil
+	}
+	err := s.server.stop()
+	s.server = nil
+	return err
+}
+
+// Close stops all that Open started. What the site did in the run is lost; the town stays.
+func (s *Site) Close(ctx context.Context) error {
+	err := s.stop()
+	if s.admin != nil {
+		s.admin.Close()
+	}
+	if s.cluster != nil {
+		err = errors.Join(err, s.cluster.Stop(ctx))
+	}
+	return err
+}
+
+// role is who we are in PostgreSQL.
+const role = "riverbench"
+
+// pool opens a database as our role.
+func (s *Site) pool(ctx context.Context, database string) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(s.cluster.URL(database))
+	if err != nil {
+		return nil, err
+	}
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, `
+			DO $$ BEGIN
+				IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '`+role+`') THEN
+					CREATE ROLE `+role+` SUPERUSER;
+				END IF;
+			END $$;
+			SET ROLE `+role)
+		return err
+	}
+	return pgxpool.NewWithConfig(ctx, cfg)
+}
+
+func (s *Site) drop(ctx context.Context, databases ...string) error {
+	for _, name := range databases {
+		if _, err := s.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// make makes the database of that name, a town that nobody has looked at yet, unless there is one. A
+// town that was made halfway has another name.
+func (s *Site) make(ctx context.Context, name string) error {
+	var there bool
+	if err := s.admin.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, name).Scan(&there); err != nil || there {
+		return err
+	}
+	began := time.Now()
+	if err := s.drop(ctx, served, rivers); err != nil {
+		return err
+	}
+	pool, err := pgxpool.New(ctx, s.cluster.URL(served))
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if err := migrations.Create(ctx, pool.Config().ConnConfig, "postgres"); err != nil {
+		return err
+	}
+	if err := migrations.Primary(ctx, pool, jobs.Migrate); err != nil {
+		return err
+	}
+	if err := s.load(ctx, pool); err != nil {
+		return err
+	}
+	// The site does what comes of all this before it is measured.
+	if err := s.serve(ctx); err != nil {
+		return err
+	}
+	if err := errors.Join(s.Quiet(ctx), s.stop()); err != nil {
+		return err
+	}
+	if _, err := pool.Exec(ctx, `VACUUM ANALYZE`); err != nil {
+		return err
+	}
+	pool.Close()
+	if err := s.drop(ctx, rivers); err != nil {
+		return err
+	}
+	if _, err := s.admin.Exec(ctx, "ALTER DATABASE "+served+" RENAME TO "+name); err != nil {
+		return err
+	}
+	_, err = s.admin.Exec(ctx, "CHECKPOINT")
+	fmt.Fprintf(s.config.Log, "the town was made in %v\n", time.Since(began).Round(time.Second))
+	return err
+}
+
+func (s *Site) load(ctx context.Context, pool *pgxpool.Pool) error {
+	announcer, err := jobs.NewAnnouncer(slog.New(slog.NewTextHandler(s.config.Log, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	if err != nil {
+		return err
+	}
+	options := timelines.DefaultOptions()
+	options.HashCost.Memory, options.HashCost.Iterations = 64, 1 // thousands of people get a password
+	store := timelines.Open(pool, announcer, options)
+	if err := s.Town.Load(ctx, store, func(text string) { fmt.Fprintln(s.config.Log, text) }); err != nil {
+		return err
+	}
+	for _, p := range s.Town.People() {
+		if _, err := store.Accounts.ChangePassword(ctx, p.Name, Password); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Directory is where a user's towns are kept. PostgreSQL does not run as root, and its user may not
+// enter root's home.
+func Directory() (string, error) {
+	if os.Geteuid() == 0 {
+		return "/var/cache/riverbench", nil
+	}
+	cache, err := os.UserCacheDir()
+	return filepath.Join(cache, "riverbench"), err
+}

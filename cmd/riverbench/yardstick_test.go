@@ -1,0 +1,39 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"riverrun/cmd/riverbench/report"
+)
+
+func TestJudge(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "baseline.json")
+	runOf := func(home ...float64) *report.Run {
+		return &report.Run{Figures: []report.Figure{{Row: "home", Name: "p50", Values: []float64{99}}, {Row: "home", Name: inYardsticks, Values: home}}}
+	}
+	o := &options{baseline: file}
+	if err := judge(o, runOf(10), io.Discard); err == nil || !strings.Contains(err.Error(), "-update") {
+		t.Errorf("without a file: got %v, want one that names -update", err)
+	}
+	o.update = true
+	if err := judge(o, runOf(9, 10, 30), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	o.update = false
+	if err := judge(o, runOf(1, 15, 40), io.Discard); err != nil {
+		t.Errorf("half again as much: %v", err)
+	}
+	if err := judge(o, runOf(1, 15.1, 40), io.Discard); err == nil {
+		t.Error("more than half again as much: no error")
+	}
+	if err := os.WriteFile(file, []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := judge(o, runOf(10), io.Discard); err == nil {
+		t.Error("a row that the file lacks: no error")
+	}
+}
