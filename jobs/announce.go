@@ -27,10 +27,9 @@ var _ timelines.Announcer = (*Announcer)(nil)
 // (Migrate) before it is used.
 func NewAnnouncer(log *slog.Logger) (*Announcer, error) {
 	client, err := riverqueue.NewClient(riverpgxv5.New(nil), &riverqueue.Config{
-		Schema:            schema,
-		Logger:            log,
-		FetchCooldown:     announceCooldown,
-		FetchPollInterval: DefaultPollInterval,
+		Schema:        schema,
+		Logger:        log,
+		FetchCooldown: announceCooldown,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("job queue: %w", err)
@@ -43,8 +42,8 @@ func NewAnnouncer(log *slog.Logger) (*Announcer, error) {
 // transaction. A transaction that notifies holds a lock of the whole server while it
 // commits, so not every change of a busy node should. The fetch that the last wake-up
 // caused finds most jobs that were inserted meanwhile. A job that is committed later, or
-// after a wake-up that was rolled back, waits for the next wake-up or for the workers'
-// poll (Config.PollInterval).
+// after a wake-up that was rolled back, waits for the next wake-up, or for a look of the
+// node that works the job of the last one (Config.PollInterval).
 const announceCooldown = riverqueue.FetchCooldownMin
 
 // AnnounceTx inserts the jobs for events, all in one statement, and wakes the

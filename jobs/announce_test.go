@@ -59,7 +59,7 @@ func TestPickedUpBySignal(t *testing.T) {
 		return nil
 	}}
 	cfg := config(t, pool, c)
-	cfg.PollInterval = never
+	cfg.PollInterval, cfg.IdlePollInterval = never, never
 	start(t, cfg)
 	announce(t, pool, timelines.Touched{PostID: 3})
 	if got := receive(t, "the change", picked); got.PostID != 3 {

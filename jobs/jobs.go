@@ -70,6 +70,7 @@ const (
 	DefaultFetchCooldown   = 2 * time.Millisecond
 	DefaultLaterCooldown   = 50 * time.Millisecond
 	DefaultPollInterval    = 50 * time.Millisecond
+	DefaultIdlePoll        = 5 * time.Second
 	DefaultJobTimeout      = time.Minute
 	DefaultRescueAfter     = 2 * time.Minute
 	DefaultTakeOverEvery   = 2 * time.Second
@@ -122,10 +123,15 @@ type Config struct {
 	// LaterCooldown is the same for Tier 2. The first change is followed at once, and all
 	// changes within the cooldown together.
 	LaterCooldown time.Duration
-	// PollInterval is how often workers look for jobs whose wake-up did not come
-	// (see announceCooldown) and for retries that are due. Tier 2 looks a fifth as
-	// often. A look at an empty queue is one index probe.
+	// PollInterval is how often this node looks for jobs whose wake-up did not come (see
+	// announceCooldown) and for retries that are due, while it has work (see lookout). One
+	// look is one statement for all queues.
 	PollInterval time.Duration
+	// IdlePollInterval is how often the workers of Tier 1 and of rebuilds look by themselves,
+	// whether or not the node has work; those of the other queues look a quarter as often. A
+	// job waits as long at most if its notification is lost: when the connection that
+	// listens was lost, or when a change had just woken the workers and was then rolled back.
+	IdlePollInterval time.Duration
 	// JobTimeout is when a job is cancelled and tried again, chores excepted.
 	JobTimeout time.Duration
 	// RescueAfter is when a job is given to another worker, because its own hangs or many
@@ -151,6 +157,7 @@ func (c Config) withDefaults() Config {
 	c.FetchCooldown = cmp.Or(c.FetchCooldown, DefaultFetchCooldown)
 	c.LaterCooldown = cmp.Or(c.LaterCooldown, DefaultLaterCooldown)
 	c.PollInterval = cmp.Or(c.PollInterval, DefaultPollInterval)
+	c.IdlePollInterval = cmp.Or(c.IdlePollInterval, DefaultIdlePoll)
 	c.JobTimeout = cmp.Or(c.JobTimeout, DefaultJobTimeout)
 	c.RescueAfter = cmp.Or(c.RescueAfter, DefaultRescueAfter)
 	c.TakeOverEvery = cmp.Or(c.TakeOverEvery, DefaultTakeOverEvery)
@@ -175,6 +182,7 @@ type Jobs struct {
 	sources     *sources.Store
 	sourcesPool *pgxpool.Pool
 	alive       *presence
+	lookout     *lookout
 	metrics     *metrics
 	running     atomic.Bool
 	// making holds one token while the picture of a card is made.
@@ -200,6 +208,9 @@ func New(cfg Config) (*Jobs, error) {
 	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.Sources == nil || cfg.Log == nil {
 		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes, Sources and Log must be set")
 	}
+	if cfg.PollInterval < cfg.FetchCooldown {
+		return nil, fmt.Errorf("jobs: jobs are looked for every %v, but fetched every %v at most", cfg.PollInterval, cfg.FetchCooldown)
+	}
 	if cfg.RescueAfter <= cfg.JobTimeout {
 		return nil, fmt.Errorf("jobs: a job is rescued after %v, before its timeout of %v", cfg.RescueAfter, cfg.JobTimeout)
 	}
@@ -215,12 +226,13 @@ func New(cfg Config) (*Jobs, error) {
 	}
 	j.sources = cfg.Sources.On(j.sourcesPool)
 	j.metrics = newMetrics(j)
+	j.lookout = newLookout(pool, cfg.PollInterval, cfg.Log)
 	if j.client, err = j.newClient(); err != nil {
 		j.closePools()
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
 	j.alive = &presence{
-		config: pool.Config().ConnConfig, client: j.client.ID(), every: cfg.TakeOverEvery, log: cfg.Log,
+		config: pool.Config().ConnConfig, client: j.client.ID(), every: cfg.TakeOverEvery, log: cfg.Log, lookout: j.lookout,
 	}
 	if err := j.metrics.register(cfg.Metrics); err != nil {
 		j.closePools()
@@ -273,29 +285,13 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &dueWorker{jobs: j})
 	riverqueue.AddWorker(workers, &hubWorker{jobs: j})
 	return riverqueue.NewClient(riverpgxv5.New(j.pool), &riverqueue.Config{
-		Schema: schema,
-		Logger: newLibraryLog(log),
-		Queues: map[string]riverqueue.QueueConfig{
-			queueNow:     {MaxWorkers: cfg.NowWorkers},
-			queueRebuild: {MaxWorkers: cfg.RebuildWorkers},
-			queueBatches: {MaxWorkers: 1, FetchCooldown: cfg.FetchCooldown, FetchPollInterval: max(5*cfg.PollInterval, cfg.LaterCooldown)},
-			queueLater: {
-				MaxWorkers:        cfg.LaterWorkers,
-				FetchCooldown:     cfg.LaterCooldown,
-				FetchPollInterval: max(5*cfg.PollInterval, cfg.LaterCooldown),
-			},
-			queueChores:   {MaxWorkers: 1, FetchPollInterval: max(time.Second, cfg.PollInterval)},
-			queuePush:     {MaxWorkers: pushWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
-			queueFetch:    {MaxWorkers: fetchWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
-			queueSources:  {MaxWorkers: sourceWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
-			queueFeeds:    {MaxWorkers: feedWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
-			queuePhotos:   {MaxWorkers: photoWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
-			queuePictures: {MaxWorkers: 1, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
-		},
+		Schema:            schema,
+		Logger:            newLibraryLog(log),
+		Queues:            queueConfigs(cfg),
 		Workers:           workers,
 		PeriodicJobs:      periodic(cfg),
 		FetchCooldown:     cfg.FetchCooldown,
-		FetchPollInterval: cfg.PollInterval,
+		FetchPollInterval: cfg.IdlePollInterval,
 		// During a rolling deploy an old node leaves the jobs it does not know to
 		// the new ones.
 		FetchOnlyKnownKinds:         true,
@@ -304,8 +300,30 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 		SoftStopTimeout:             cfg.SoftStopTimeout,
 		CompletedJobRetentionPeriod: keepCompleted,
 		ErrorHandler:                &failures{log: log},
-		Middleware:                  []rivertype.Middleware{&retry{log: log, metrics: j.metrics}},
+		Middleware:                  []rivertype.Middleware{&retry{log: log, metrics: j.metrics, lookout: j.lookout}},
 	})
+}
+
+// queueConfigs returns the queues with their workers. Their polls are for jobs whose
+// notification was lost (Config.IdlePollInterval).
+func queueConfigs(cfg Config) map[string]riverqueue.QueueConfig {
+	seldom := 4 * cfg.IdlePollInterval
+	slow := func(workers int) riverqueue.QueueConfig {
+		return riverqueue.QueueConfig{MaxWorkers: workers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(seldom, cfg.LaterCooldown)}
+	}
+	return map[string]riverqueue.QueueConfig{
+		queueNow:      {MaxWorkers: cfg.NowWorkers},
+		queueRebuild:  {MaxWorkers: cfg.RebuildWorkers},
+		queueBatches:  {MaxWorkers: 1, FetchPollInterval: seldom},
+		queueLater:    slow(cfg.LaterWorkers),
+		queueChores:   {MaxWorkers: 1, FetchPollInterval: seldom},
+		queuePush:     slow(pushWorkers),
+		queueFetch:    slow(fetchWorkers),
+		queueSources:  slow(sourceWorkers),
+		queueFeeds:    slow(feedWorkers),
+		queuePhotos:   slow(photoWorkers),
+		queuePictures: slow(1),
+	}
 }
 
 // Start begins to work jobs and returns when that is under way, or with an error
@@ -318,6 +336,7 @@ func (j *Jobs) Start(ctx context.Context) error {
 	if err := j.alive.start(ctx); err != nil {
 		return fmt.Errorf("start jobs: %w", err)
 	}
+	j.lookout.start(ctx)
 	if err := j.client.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start jobs: %w", err)
 	}
@@ -342,6 +361,11 @@ func (j *Jobs) Stop(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("stop jobs: %w", err), j.cancel())
 	}
 	j.stopped = true
+	j.lookout.stop()
+	// Jobs that did not end in time were put back: other nodes take them up.
+	if err := j.lookout.look(ctx); err != nil {
+		j.cfg.Log.WarnContext(ctx, "other nodes are not told of jobs that were put back", "error", err)
+	}
 	j.alive.stop() // after the last job
 	j.metrics.unregister(j.cfg.Metrics)
 	j.cfg.Fetch.Close()

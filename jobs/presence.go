@@ -18,7 +18,7 @@ import (
 // nothing else. When the process ends, however it ends, the kernel closes the
 // connection and PostgreSQL gives the lock up. A job that is running under a name
 // without a lock is a dead node's; each node looks for such jobs now and then, and when
-// it starts, and puts them back into their queue, where its workers' polls find them.
+// it starts, and puts them back into their queue, where its lookout finds them.
 //
 // A node that starts again has another name (it contains the time of the start), so
 // that the jobs of its own former process are a dead node's too.
@@ -41,6 +41,8 @@ type presence struct {
 	client string // the node's name in the job queue
 	every  time.Duration
 	log    *slog.Logger
+	// lookout is told of what was put back.
+	lookout *lookout
 
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -197,6 +199,7 @@ func (p *presence) takeOver(ctx context.Context, conn *pgx.Conn) error {
 		return fmt.Errorf("put back jobs of dead nodes: %w", err)
 	}
 	if len(of) > 0 {
+		p.lookout.expect()
 		slices.Sort(of)
 		p.log.InfoContext(ctx, "jobs of dead nodes were put back", "jobs", len(of), "nodes", slices.Compact(of))
 	}

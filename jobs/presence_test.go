@@ -29,7 +29,7 @@ func startHeld(t *testing.T, pool *pgxpool.Pool, every time.Duration) *held {
 		<-h.release
 		return nil
 	}})
-	cfg.NowWorkers, cfg.TakeOverEvery = 1, every
+	cfg.NowWorkers, cfg.TakeOverEvery, cfg.IdlePollInterval = 1, every, never
 	h.Jobs = start(t, cfg)
 	t.Cleanup(func() { // before it is stopped
 		select {

@@ -16,7 +16,7 @@ import (
 
 // Pauses before a failed job is tried again. Each is twice the one before, up to the
 // longest. That is no longer than the queue's scheduler interval: within the interval a
-// job waits in its queue, where any node's workers find it; a longer pause needs a
+// job waits in its queue, where this node's lookout finds it; a longer pause needs a
 // leader.
 const (
 	firstPause   = 100 * time.Millisecond
@@ -38,10 +38,26 @@ type retry struct {
 	riverqueue.MiddlewareDefaults
 	log     *slog.Logger
 	metrics *metrics
+	lookout *lookout
 }
 
 // Work implements rivertype.WorkerMiddleware.
 func (a *retry) Work(ctx context.Context, job *rivertype.JobRow, do func(context.Context) error) error {
+	periodic := job.MaxAttempts == 1 // changes nothing that others wait for
+	if !periodic {
+		a.lookout.expect()
+	}
+	err := a.work(ctx, job, do)
+	if !periodic {
+		a.lookout.expect()
+	}
+	if waits, ok := errors.AsType[*rivertype.JobSnoozeError](err); ok {
+		a.lookout.expectIn(waits.Duration)
+	}
+	return err
+}
+
+func (a *retry) work(ctx context.Context, job *rivertype.JobRow, do func(context.Context) error) error {
 	begin := time.Now()
 	err := recovered(ctx, do)
 	if err == nil {

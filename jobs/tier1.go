@@ -73,6 +73,7 @@ func (j *Jobs) note(ctx context.Context, touched []timelines.Touched, changedAt 
 	for i, t := range touched {
 		posts[i], of[i] = t.PostID, "{"+string(ids(t.Timelines).append(nil))+"}"
 	}
+	pushes := false
 	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"posts": posts, "changed_at": changedAt, "timelines": of})
 		if err != nil {
@@ -91,11 +92,15 @@ func (j *Jobs) note(ctx context.Context, touched []timelines.Touched, changedAt 
 				Args: pushArgs{AccountID: account}, InsertOpts: &riverqueue.InsertOpts{ScheduledAt: time.Now().Add(pushDelay)},
 			}
 		}
+		pushes = true
 		_, err = j.client.InsertManyTx(ctx, tx, params)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("leave it to tier 2: %w", err)
+	}
+	if pushes {
+		j.lookout.expectIn(pushDelay)
 	}
 	return nil
 }

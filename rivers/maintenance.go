@@ -157,10 +157,11 @@ func (k *maintenance) stop(ctx context.Context) error {
 // nodes. Nothing waits for such a number, because the narrowing was not acknowledged. It brings
 // this node's caches there, so that it forgets in time what was lost.
 func (s *Store) catchUp(ctx context.Context) error {
-	if _, err := s.settle(ctx); err != nil {
+	at, err := s.settle(ctx)
+	if err != nil {
 		return err
 	}
-	return s.RefreshAccess(ctx)
+	return s.advance(ctx, at)
 }
 
 // flush writes the visits noted since the last time. If that fails, it keeps them for the

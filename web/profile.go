@@ -59,17 +59,19 @@ func (s *Server) friendsAmong(ctx context.Context, p *view.Base, accounts []int6
 	if err != nil {
 		return nil, nil, err
 	}
-	var ids []int64
-	for _, f := range followers {
-		ids = append(ids, common(f.IDs, p.Sets.Follows)...)
+	var all []int64
+	both := make(map[int64]access.IDs, len(followers))
+	for id, f := range followers {
+		both[id] = common(f.IDs, p.Sets.Follows)
+		all = append(all, both[id]...)
 	}
-	open, err := s.readable(ctx, p, ids)
+	open, err := s.readable(ctx, p, access.NewIDs(all...)) // the same friends follow many of them
 	if err != nil {
 		return nil, nil, err
 	}
 	friends := make(map[int64][]timelines.Account, len(accounts))
-	for id, f := range followers {
-		for _, friend := range common(f.IDs, p.Sets.Follows) {
+	for id, follow := range both {
+		for _, friend := range follow {
 			if a, ok := open[friend]; ok && a.Kind == timelines.User {
 				friends[id] = append(friends[id], a)
 			}

@@ -53,7 +53,7 @@ func (s riverPages) home(w http.ResponseWriter, r *request) error {
 			return err
 		}
 	}
-	toFollow := s.suggest(r.Context(), v.Base, view.Suggested)
+	toFollow := s.suggest(r.Context(), v.Base, v.Suggests())
 	if err := s.html(w, r, http.StatusOK, view.HomePage(v, view.NewComposer(v.Address()), asking, toFollow)); err != nil {
 		return err
 	}

@@ -152,19 +152,45 @@ func (s *Server) toFollow(ctx context.Context, p *view.Base, n int) ([]view.Sugg
 			ids = append(ids, id)
 		}
 	}
-	open, err := s.readable(ctx, p, ids)
+	found, err := s.mayFollow(ctx, p, ids, n)
 	if err != nil {
 		return nil, err
 	}
-	ids = slices.DeleteFunc(ids, func(id int64) bool { a, ok := open[id]; return !ok || !p.MayFollow(a) })
-	ids = ids[:min(len(ids), n)]
-	friends, _, err := s.friendsAmong(ctx, p, ids)
+	shown := make([]int64, len(found))
+	for i, a := range found {
+		shown[i] = a.ID
+	}
+	friends, _, err := s.friendsAmong(ctx, p, shown)
 	if err != nil {
 		return nil, err
 	}
-	var found []view.Suggestion
-	for _, id := range ids {
-		found = append(found, view.Suggestion{Account: open[id], Friends: friends[id]})
+	list := make([]view.Suggestion, len(found))
+	for i, a := range found {
+		list[i] = view.Suggestion{Account: a, Friends: friends[a.ID]}
+	}
+	return list, nil
+}
+
+// mayFollow returns the first n of some accounts that the viewer of the page may read and could
+// follow. It decides anew for each page, so that a ban, a hide or a closed page counts at once. Most
+// accounts pass, so it looks at few more than n before it looks at all the others.
+func (s *Server) mayFollow(ctx context.Context, p *view.Base, ids []int64, n int) ([]timelines.Account, error) {
+	var found []timelines.Account
+	for few := min(2*n, len(ids)); len(ids) > 0; few = len(ids) {
+		open, err := s.readable(ctx, p, ids[:few])
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids[:few] {
+			a, ok := open[id]
+			if !ok || !p.MayFollow(a) {
+				continue
+			}
+			if found = append(found, a); len(found) == n {
+				return found, nil
+			}
+		}
+		ids = ids[few:]
 	}
 	return found, nil
 }

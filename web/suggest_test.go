@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -125,4 +126,32 @@ func TestGroupsOfAPerson(t *testing.T) {
 	ann.SetAccess("club", timelines.Private)
 	v.Get("/ann").Wants(200).Lacks("Open Club", "<b>1</b> group")
 	v.Get("/club").Wants(403).Lacks("Among the members", `title="ann"`)
+}
+
+// BenchmarkHomeWithSuggestions is a home page beside which accounts to follow stand: a hundred
+// could be suggested, each of whom twenty friends of its reader follow.
+func BenchmarkHomeWithSuggestions(b *testing.B) {
+	s := webtest.New(b, nil)
+	ann := s.Person("ann")
+	var others []string
+	for i := range 100 {
+		others = append(others, s.Person(fmt.Sprintf("other%d", i)).Account.Name)
+	}
+	for i := range 20 {
+		friend := s.Person(fmt.Sprintf("friend%d", i))
+		ann.Subscribe(friend.Account.Name)
+		for _, name := range others {
+			friend.Subscribe(name)
+		}
+		if i < 3 {
+			friend.Post("a post")
+		}
+	}
+	s.FollowUp()
+	v := ann.Visitor()
+	v.Get("/").Wants(200).Has("Who to follow", "18 others you follow")
+	b.ReportAllocs()
+	for b.Loop() {
+		v.Get("/")
+	}
 }

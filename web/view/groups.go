@@ -54,9 +54,20 @@ func LevelOf(text string) (timelines.Level, error) {
 	return level, nil
 }
 
-// Suggested is how many accounts an empty home page suggests; the column beside a page has
-// room for three.
-const Suggested = 6
+const (
+	// suggestedAlone is how many accounts an empty home page suggests.
+	suggestedAlone = 6
+	// suggestedBesides is how many the column beside a page has room for.
+	suggestedBesides = 3
+)
+
+// Suggests is how many accounts the home page suggests to follow.
+func (v *River) Suggests() int {
+	if len(v.Articles) > 0 {
+		return suggestedBesides
+	}
+	return suggestedAlone
+}
 
 // few are at most three of a list.
 func few(list []timelines.Account) []timelines.Account { return list[:min(3, len(list))] }

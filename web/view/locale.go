@@ -124,15 +124,49 @@ func (l *Locale) N(key string, n int, pairs ...any) string {
 	return fill(f.of(l.plural(n)), append(pairs, "n", l.Number(n)))
 }
 
+// fill puts the values of pairs in the place of the {names} of text. A name without a value stays.
+// A page has hundreds of texts, so a text without any is returned as it is, and the others are
+// filled in one pass: a strings.Replacer costs more to make than to use.
 func fill(text string, pairs []any) string {
-	if len(pairs) == 0 {
+	if len(pairs) < 2 || !strings.Contains(text, "{") {
 		return text
 	}
-	oldnew := make([]string, 0, len(pairs))
-	for i := 0; i+1 < len(pairs); i += 2 {
-		oldnew = append(oldnew, "{"+fmt.Sprint(pairs[i])+"}", fmt.Sprint(pairs[i+1]))
+	var b strings.Builder
+	b.Grow(len(text) + 16)
+	for {
+		before, rest, open := strings.Cut(text, "{")
+		b.WriteString(before)
+		if !open {
+			return b.String()
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		value, ok := valueOf(name, pairs)
+		if closed && ok {
+			b.WriteString(value)
+			text = after
+			continue
+		}
+		b.WriteByte('{')
+		text = rest
 	}
-	return strings.NewReplacer(oldnew...).Replace(text)
+}
+
+// valueOf returns what is called so in pairs of name and value.
+func valueOf(name string, pairs []any) (value string, ok bool) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i] != name {
+			continue
+		}
+		switch v := pairs[i+1].(type) {
+		case string:
+			return v, true
+		case int:
+			return strconv.Itoa(v), true
+		default:
+			return fmt.Sprint(v), true
+		}
+	}
+	return "", false
 }
 
 // Number writes n with the language's thousands separator from 10,000 on.
