@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Closed calls do from this many loops at once, each of which begins with the next number when its
-// last call returns, until the time is over. It returns how long the calls took and how long all of
+// Closed calls do from this many loops at once until the time is over. When a call returns, its loop
+// begins with the next number. It returns how long the calls took and how long all of
 // it took. The first error ends it.
 func Closed(ctx context.Context, loops int, during time.Duration, do func(ctx context.Context, i int) error) (Times, time.Duration, error) {
 	ctx, cancel := context.WithCancelCause(ctx)

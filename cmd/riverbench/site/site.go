@@ -39,7 +39,7 @@ type Config struct {
 // Password is everybody's.
 const Password = "correct horse"
 
-// The databases: the town as it was made, the one that is served, and its rivers.
+// The databases of the run: a copy of the town, and its rivers.
 const (
 	served = "riverrun"
 	rivers = served + "_rivers"
@@ -121,7 +121,7 @@ func (s *Site) stop() error {
 	return err
 }
 
-// Close stops all that Open started. What the site did in the run is lost; the town stays.
+// Close stops all that Open started. The town stays as it was made.
 func (s *Site) Close(ctx context.Context) error {
 	err := s.stop()
 	if s.admin != nil {
