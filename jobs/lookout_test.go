@@ -40,11 +40,12 @@ func TestIdleQueuesArePolledSeldom(t *testing.T) {
 	}
 }
 
-// silently inserts a job without a notification, as one that is lost.
+// silently inserts a job without a notification, as one that is lost. It stands in a queue that no
+// periodic job wakes.
 func silently(ctx context.Context, pool *pgxpool.Pool, post int64) error {
 	const query = `
 		INSERT INTO queue.river_job (kind, args, queue, priority, max_attempts, state)
-		VALUES ('bump', jsonb_build_object('post_id', $1::bigint, 'after', 0), 'now', 3, 32767, 'available')`
+		VALUES ('bump', jsonb_build_object('post_id', $1::bigint, 'after', 0), 'batches', 3, 32767, 'available')`
 	_, err := pool.Exec(ctx, query, post)
 	return err
 }
@@ -78,10 +79,20 @@ func TestALostNotification(t *testing.T) {
 func TestANodeThatWorksLooks(t *testing.T) {
 	pool := prepare(t)
 	c, posts := bumped()
-	c.distribute = func(ctx context.Context, _ timelines.Touched) error { return silently(ctx, pool, 7) }
+	c.distribute = func(ctx context.Context, touched timelines.Touched) error {
+		if touched.PostID == 2 {
+			return nil
+		}
+		return silently(ctx, pool, 7)
+	}
 	cfg := config(t, pool, c)
 	cfg.IdlePollInterval = never
 	start(t, cfg)
+	announce(t, pool, timelines.TouchedBatch{{PostID: 2}})
+	// Until then the queue looks by itself: at its start, and when its only worker is free again.
+	await(t, "the queue to be at rest", func() bool {
+		return count(t, pool, `SELECT count(*) FROM queue.river_job WHERE queue = 'batches' AND state = 'completed'`) == 1
+	})
 	announce(t, pool, timelines.Touched{PostID: 1})
 	if got := receive(t, "the job without a notification", posts); got != 7 {
 		t.Errorf("got post %d, want 7", got)
@@ -104,7 +115,7 @@ func TestAPauseEndsWithoutPolls(t *testing.T) {
 	cfg := config(t, pool, c)
 	cfg.IdlePollInterval, cfg.Log = never, quiet
 	start(t, cfg)
-	announce(t, pool, timelines.Touched{PostID: 1})
+	announce(t, pool, timelines.TouchedBatch{{PostID: 1}}) // no periodic job wakes its queue
 	for want := 1; want <= 3; want++ {
 		if got := receive(t, "a try", tries); got != want {
 			t.Errorf("got try %d, want %d", got, want)
