@@ -70,7 +70,7 @@ const (
 	DefaultFetchCooldown   = 2 * time.Millisecond
 	DefaultLaterCooldown   = 50 * time.Millisecond
 	DefaultPollInterval    = 50 * time.Millisecond
-	DefaultIdlePoll        = 5 * time.Second
+	DefaultIdlePoll        = time.Second
 	DefaultJobTimeout      = time.Minute
 	DefaultRescueAfter     = 2 * time.Minute
 	DefaultTakeOverEvery   = 2 * time.Second
@@ -127,10 +127,11 @@ type Config struct {
 	// announceCooldown) and for retries that are due, while it has work (see lookout). One
 	// look is one statement for all queues.
 	PollInterval time.Duration
-	// IdlePollInterval is how often the workers of Tier 1 and of rebuilds look by themselves,
-	// whether or not the node has work; those of the other queues look a quarter as often. A
-	// job waits as long at most if its notification is lost: when the connection that
-	// listens was lost, or when a change had just woken the workers and was then rolled back.
+	// IdlePollInterval is how often the workers of Tier 1 look by themselves, whether or not the
+	// node has work; those of rebuilds look a fifth as often, and those of the other queues a
+	// twentieth. A job waits as long at most if its notification is lost: when the connection
+	// that listens was lost, or when a change had just woken the workers and was then rolled
+	// back. A second keeps R6.
 	IdlePollInterval time.Duration
 	// JobTimeout is when a job is cancelled and tried again, chores excepted.
 	JobTimeout time.Duration
@@ -307,13 +308,13 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 // queueConfigs returns the queues with their workers. Their polls are for jobs whose
 // notification was lost (Config.IdlePollInterval).
 func queueConfigs(cfg Config) map[string]riverqueue.QueueConfig {
-	seldom := 4 * cfg.IdlePollInterval
+	seldom := 20 * cfg.IdlePollInterval
 	slow := func(workers int) riverqueue.QueueConfig {
 		return riverqueue.QueueConfig{MaxWorkers: workers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(seldom, cfg.LaterCooldown)}
 	}
 	return map[string]riverqueue.QueueConfig{
 		queueNow:      {MaxWorkers: cfg.NowWorkers},
-		queueRebuild:  {MaxWorkers: cfg.RebuildWorkers},
+		queueRebuild:  {MaxWorkers: cfg.RebuildWorkers, FetchPollInterval: 5 * cfg.IdlePollInterval},
 		queueBatches:  {MaxWorkers: 1, FetchPollInterval: seldom},
 		queueLater:    slow(cfg.LaterWorkers),
 		queueChores:   {MaxWorkers: 1, FetchPollInterval: seldom},

@@ -7,8 +7,8 @@ import (
 )
 
 // Closed calls do from this many loops at once until the time is over. When a call returns, its loop
-// begins with the next number. It returns how long the calls took and how long all of
-// it took. The first error ends it.
+// begins with the next number. It returns how long the calls took and how long all of it took. The
+// first error ends it.
 func Closed(ctx context.Context, loops int, during time.Duration, do func(ctx context.Context, i int) error) (Times, time.Duration, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
