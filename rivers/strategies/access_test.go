@@ -111,6 +111,7 @@ func TestNothingNarrowedIsShown(t *testing.T) {
 
 // A page is refused to those who are not signed in, or are not any more.
 func TestOnlySignedInViewersHaveAHome(t *testing.T) {
+	t.Parallel()
 	w := newTown(t)
 	ann := w.person("ann")
 	for name, s := range w.all {

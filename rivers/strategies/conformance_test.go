@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"riverrun/migrations/testdb"
 	"riverrun/rivers"
@@ -16,9 +17,13 @@ import (
 )
 
 func (w *town) everyStrategy() map[string]strategies.Strategy {
+	stores := strategies.Stores{Primary: w.store, Rivers: w.rivers, Secondary: w.db.Secondary}
 	return map[string]strategies.Strategy{
 		"read":           strategies.NewRead(w.store, 0),
 		"read, in parts": strategies.NewRead(w.store, 5),
+		"timed":          strategies.NewTimed(stores, 20*time.Millisecond),
+		"sized":          strategies.NewSized(stores, 4),
+		"cache":          strategies.NewCache(stores, strategies.NewRead(w.store, 0), 7, 0),
 		"rivers":         strategies.NewRivers(w.rivers),
 	}
 }
@@ -43,6 +48,7 @@ type lively struct {
 // After random changes from several actors at once, applied late, twice and in any order,
 // every strategy shows the same pages as the oracle.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	seed, times := testdb.Chance(t)
 	w := newLively(t)
 	for round := range conformRounds * times {
