@@ -94,6 +94,11 @@ func TestAPushDuringABuildIsNotLost(t *testing.T) {
 					if n := w.count(`SELECT count(*) FROM home_feeds WHERE state = 'building'`); n != 0 {
 						t.Errorf("%d feeds are left unfinished", n)
 					}
+					const most = `SELECT coalesce(max(cardinality(b.posts)), 0) FROM home_feed_buckets b
+						JOIN home_feeds f ON f.id = b.feed_id WHERE f.state = 'live' AND f.strategy = 'cache'`
+					if n := w.count(most); n > 7 {
+						t.Errorf("the cache holds %d posts, want at most 7", n)
+					}
 				})
 			}
 		}
