@@ -190,7 +190,7 @@ func (w *town) differences(s strategies.Strategy, viewers []timelines.Viewer) (f
 	w.t.Helper()
 	for _, v := range viewers {
 		want := w.oracle(v)
-		for _, pages := range []struct{ from, limit int }{{0, 9}, {min(1, len(want)), 25}, {len(want) / 2, 7}, {len(want), 3}} {
+		for _, pages := range []struct{ from, limit int }{{0, 9}, {len(want) / 2, 25}, {len(want), 3}} {
 			var below rivers.Cursor
 			if pages.from > 0 {
 				below = rivers.Cursor{Place: want[pages.from-1].Place, PostID: want[pages.from-1].PostID}

@@ -73,34 +73,33 @@ var changing = []struct {
 // stands (001 loses posts that are pushed while a cache is built).
 func TestAPushDuringABuildIsNotLost(t *testing.T) {
 	for i, c := range changing {
-		for _, point := range []string{strategies.AfterSnapshot, strategies.BeforeSwap} {
-			for _, name := range []string{"cache", []string{"timed", "sized"}[i%2]} {
-				t.Run(c.what+" "+point+" "+name, func(t *testing.T) {
-					t.Parallel()
-					w, ann, bob, cat, code := newChanging(t)
-					s, met := w.all[name], false
-					w.all = map[string]strategies.Strategy{name: s}
-					ctx := strategies.PausedAt(w.ctx, point, func() {
-						met = true
-						c.do(w, ann, bob, cat, code)
-					})
-					if _, _, err := s.Page(ctx, ann, rivers.Cursor{}, 5); err != nil {
-						t.Fatal(err)
-					}
-					if !met {
-						t.Fatalf("no build came to %s", point)
-					}
-					w.same("after the build", ann)
-					if n := w.count(`SELECT count(*) FROM home_feeds WHERE state = 'building'`); n != 0 {
-						t.Errorf("%d feeds are left unfinished", n)
-					}
-					const most = `SELECT coalesce(max(cardinality(b.posts)), 0) FROM home_feed_buckets b
-						JOIN home_feeds f ON f.id = b.feed_id WHERE f.state = 'live' AND f.strategy = 'cache'`
-					if n := w.count(most); n > 7 {
-						t.Errorf("the cache holds %d posts, want at most 7", n)
-					}
+		for k, point := range []string{strategies.AfterSnapshot, strategies.BeforeSwap} {
+			name := []string{"cache", "timed", "cache", "sized"}[(i+k)%2+i&2]
+			t.Run(c.what+" "+point+" "+name, func(t *testing.T) {
+				t.Parallel()
+				w, ann, bob, cat, code := newChanging(t)
+				s, met := w.all[name], false
+				w.all = map[string]strategies.Strategy{name: s}
+				ctx := strategies.PausedAt(w.ctx, point, func() {
+					met = true
+					c.do(w, ann, bob, cat, code)
 				})
-			}
+				if _, _, err := s.Page(ctx, ann, rivers.Cursor{}, 5); err != nil {
+					t.Fatal(err)
+				}
+				if !met {
+					t.Fatalf("no build came to %s", point)
+				}
+				w.same("after the build", ann)
+				if n := w.count(`SELECT count(*) FROM home_feeds WHERE state = 'building'`); n != 0 {
+					t.Errorf("%d feeds are left unfinished", n)
+				}
+				const most = `SELECT coalesce(max(cardinality(b.posts)), 0) FROM home_feed_buckets b
+					JOIN home_feeds f ON f.id = b.feed_id WHERE f.state = 'live' AND f.strategy = 'cache'`
+				if n := w.count(most); n > 7 {
+					t.Errorf("the cache holds %d posts, want at most 7", n)
+				}
+			})
 		}
 	}
 }
