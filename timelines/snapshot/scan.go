@@ -17,6 +17,11 @@ type Scan struct {
 	// Viewer must be able to read the posts; 0 is anonymous.
 	Viewer    int64
 	Timelines []int64
+	// Among are all the timelines that decide a post's place in fresh order, if Timelines are
+	// only a part of them. Such a scan finds the posts whose place is that of a row in its part,
+	// so the scans of all parts together find each post of a scan of the whole, some of them
+	// twice. nil: Timelines are the whole.
+	Among []int64
 	// BeforePlace and BeforePost begin the scan strictly below that place;
 	// math.MaxInt64 for the top.
 	BeforePlace, BeforePost int64
@@ -96,11 +101,11 @@ var scanFresh = `
 			SELECT count(*) AS rows, min(e.entered_at) FILTER (WHERE ours) AS entered_at,
 				bool_or(NOT e.withdrawn) FILTER (WHERE ours) AS present
 			FROM (
-				SELECT e.entered_at, e.withdrawn, e.timeline_id IN (SELECT unnest(@timelines::bigint[])) AS ours
+				SELECT e.entered_at, e.withdrawn, e.timeline_id IN (SELECT unnest(@among::bigint[])) AS ours
 				FROM timeline_entries e WHERE e.post_id = r.id LIMIT @memberships::bigint + 1) e) among
 		CROSS JOIN LATERAL (
 			SELECT min(e.entered_at) AS entered_at, bool_or(NOT e.withdrawn) AS present
-			FROM unnest(@timelines::bigint[]) t(id)
+			FROM unnest(@among::bigint[]) t(id)
 			CROSS JOIN LATERAL (
 				SELECT e.* FROM timeline_entries e
 				WHERE e.timeline_id = t.id AND e.post_id >= r.id
@@ -194,7 +199,11 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 			"viewer": q.Viewer, "timelines": q.Timelines, "place": place, "post": post, "rows": round, "each": each,
 		}
 		if !q.ByCreation && !q.ByEvent {
-			args["memberships"] = max(MaxMemberships, len(q.Timelines))
+			among := q.Among
+			if among == nil {
+				among = q.Timelines
+			}
+			args["among"], args["memberships"] = among, max(MaxMemberships, len(among))
 		}
 		rows, err := sn.tx.Query(ctx, query, args)
 		if err != nil {

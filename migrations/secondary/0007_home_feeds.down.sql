@@ -1,0 +1,1 @@
+DROP TABLE home_feed_posts, home_feed_buckets, home_feeds;

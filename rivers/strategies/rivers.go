@@ -1,0 +1,68 @@
+package strategies
+
+import (
+	"context"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// Rivers is riverrun's own strategy, behind the interface of the others. 001 has none of its
+// kind. The nearest is the cache: made on the first read, thrown away when idle, and filled
+// from the primary store where somebody reads on below it. A river differs from 001's cache in
+// these points. A push that lands while it is built is not lost, it follows what its viewer
+// follows, it is read by anchor to any depth, and it links posts instead of holding them.
+type Rivers struct {
+	store *rivers.Store
+}
+
+// NewRivers returns the strategy over the rivers of a started store.
+func NewRivers(store *rivers.Store) *Rivers { return &Rivers{store} }
+
+// Page implements Strategy. Rivers have pages of one size: a longer one is made of several,
+// and a shorter one is cut.
+func (r *Rivers) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, more bool, err error) {
+	if err := admit(v); err != nil {
+		return nil, false, err
+	}
+	name := rivers.Name{UserID: v.AccountID, Kind: rivers.Home, Order: rivers.Fresh}
+	for more = true; more && len(entries) <= limit; {
+		page, err := r.store.Visit(ctx, v, name, below)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, it := range page.Items {
+			entries = append(entries, Entry{it.PostID, it.Place})
+		}
+		more, below = page.More, page.Next
+		if len(entries) == limit && len(page.Items) == rivers.PageSize {
+			return entries, more, nil // of a full page, More is what the store saw
+		}
+	}
+	entries, more = cut(entries, limit)
+	return entries, more, nil
+}
+
+// Apply implements Strategy: it does at once what Tiers 1 and 2 do in turn. A change that
+// narrows has been acknowledged by Tier 0.
+func (r *Rivers) Apply(ctx context.Context, events ...timelines.Event) error {
+	for _, e := range events {
+		replace, ok := e.(timelines.Replace)
+		if !ok {
+			continue
+		}
+		if err := r.store.RefreshAccess(ctx); err != nil {
+			return err
+		}
+		open, err := r.store.Spread(ctx, replace)
+		if err != nil {
+			return err
+		}
+		for _, stale := range open {
+			if _, err := r.store.Rebuild(ctx, stale); err != nil {
+				return err
+			}
+		}
+	}
+	return r.store.Distribute(ctx, sorted(events).touched, rivers.All)
+}

@@ -1,0 +1,306 @@
+package strategies
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
+)
+
+// Stores are both stores, for strategies that store feeds.
+type Stores struct {
+	Primary   *timelines.Store
+	Rivers    *rivers.Store // keeps the secondary store's epoch
+	Secondary *pgxpool.Pool
+}
+
+// stored are the feeds of one strategy that stores them: fan-out on write. It is safe for
+// concurrent use.
+//
+// A feed is a row of home_feeds, the buckets that its pages are read from, and a row for each post
+// that says where it stands. 001 has only the buckets: its posts never move and never leave.
+// Here they do, so a writer must find the bucket that holds a post. The rejected way is an
+// index of the posts in the arrays of the buckets (GIN). Each write of a bucket would write all
+// its posts into it anew.
+//
+// The invariant: a feed that is live, of the store's epoch, holds at and above its floor all
+// posts that its viewer's home river would hold, as of the last change applied. One feed of
+// each strategy and viewer is live, and one may be building beside it. A row of home_feeds is the
+// lock of everything below it: whoever writes buckets or posts of a feed holds its row, taken
+// in the order of ids, and finds the row not retired.
+type stored struct {
+	Stores
+	shape
+	strategy string
+	setting  int64 // a feed of another setting is filled anew
+	keep     int   // how many posts a feed keeps; 0: all
+	// chunkSize and batch are the constants of those names. Tests set the first lower.
+	chunkSize, batch int
+}
+
+// writeDeadline is how long after its look-up a writer may still write, and keptFor how long
+// rows are kept that a late writer could revive.
+const (
+	writeDeadline = 60 * time.Second
+	keptFor       = 10 * time.Minute
+)
+
+// chunkSize is how many posts Fill reads and writes at once, batch how many entries a push.
+// Other writers of the same feeds wait no longer than that takes.
+const (
+	chunkSize = 1000
+	batch     = 1000
+)
+
+// retries bound how often a page or a fill starts again because others were faster.
+const retries = 20
+
+func newStored(s Stores, strategy string, setting int64, sh shape) *stored {
+	return &stored{Stores: s, shape: sh, strategy: strategy, setting: setting, chunkSize: chunkSize, batch: batch}
+}
+
+// newID returns a random, positive 63-bit number.
+func newID() int64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand crashes the program instead
+	return int64(binary.BigEndian.Uint64(b[:])>>1 | 1)
+}
+
+// name are the arguments by which a viewer's feeds are found.
+func (s *stored) name(viewer int64) pgx.StrictNamedArgs {
+	return pgx.StrictNamedArgs{"viewer": viewer, "strategy": s.strategy}
+}
+
+// raw is what one statement returned of a feed.
+type raw struct {
+	id      int64
+	floor   Entry
+	stale   bool // the time of its last visit
+	buckets []*bucket
+}
+
+// readFeed returns the live feed of a viewer with the next buckets that reach below a place,
+// or nil if there is none.
+func (s *stored) readFeed(ctx context.Context, viewer int64, below rivers.Cursor, buckets int) (*raw, error) {
+	const query = `
+		SELECT f.id, f.floor_place, f.floor_post, f.visited_at < clock_timestamp() - interval '1 minute',
+			b.low_place, b.low_post, b.posts, b.places
+		FROM clock c
+		JOIN home_feeds f ON f.viewer_id = @viewer AND f.strategy = @strategy AND f.state = 'live'
+			AND f.epoch = c.epoch AND f.setting = @setting
+		LEFT JOIN LATERAL (
+			SELECT low_place, low_post, posts, places FROM home_feed_buckets
+			WHERE feed_id = f.id AND (low_place, low_post) < (@place::bigint, @post::bigint)
+			ORDER BY low_place DESC, low_post DESC LIMIT @buckets) b ON true
+		ORDER BY b.low_place DESC, b.low_post DESC`
+	args := s.name(viewer)
+	args["setting"], args["place"], args["post"], args["buckets"] = s.setting, below.Place, below.PostID, buckets
+	rows, err := s.Secondary.Query(ctx, query, args)
+	if err != nil {
+		return nil, fmt.Errorf("read feed: %w", err)
+	}
+	var found *raw
+	var r raw
+	var low [2]*int64
+	var posts, places []int64
+	dest := []any{&r.id, &r.floor.Place, &r.floor.PostID, &r.stale, &low[0], &low[1], &posts, &places}
+	_, err = pgx.ForEachRow(rows, dest, func() error {
+		if found == nil {
+			found = &raw{id: r.id, floor: r.floor, stale: r.stale}
+		}
+		if low[0] != nil {
+			found.buckets = append(found.buckets, newBucket(r.id, Entry{Place: *low[0], PostID: *low[1]}, posts, places))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read feed: %w", err)
+	}
+	return found, nil
+}
+
+// bottom is a place below all posts.
+var bottom = Entry{Place: math.MinInt64, PostID: math.MinInt64}
+
+// page returns up to limit+1 entries that the viewer sees below a place. If the feed ends
+// before at its floor, ends says so, and at is where older posts follow that the feed does not
+// hold. A viewer without a feed gets one.
+func (s *stored) page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, at rivers.Cursor, ends bool, err error) {
+	if err := admit(v); err != nil {
+		return nil, at, false, err
+	}
+	if below.Top() {
+		below = rivers.Cursor{Place: math.MaxInt64, PostID: math.MaxInt64}
+	}
+	for range retries {
+		p := reading{stored: s, viewer: v, at: below, limit: limit}
+		again, err := p.read(ctx)
+		if err != nil {
+			return nil, at, false, err
+		}
+		if !again {
+			return p.entries, p.at, p.ends, nil
+		}
+	}
+	return nil, at, false, fmt.Errorf("%s feed of account %d keeps vanishing: %w", s.strategy, v.AccountID, rivers.ErrUnavailable)
+}
+
+// reading is a page that is being read.
+type reading struct {
+	*stored
+	viewer  timelines.Viewer
+	limit   int
+	feed    int64 // of what was read so far
+	at      rivers.Cursor
+	entries []Entry
+	ends    bool
+}
+
+// read reads on until the page is full or the feed ends. It reports whether the page must
+// begin again, because another feed was put in place of the one it was read from. Each
+// statement after the first reads twice as many buckets: periods may have one post each, and
+// pages may have few posts that their viewer may still see.
+func (p *reading) read(ctx context.Context) (again bool, err error) {
+	for buckets := 2; ; buckets *= 2 {
+		f, err := p.readFeed(ctx, p.viewer.AccountID, p.at, buckets)
+		if err != nil {
+			return false, err
+		}
+		if f == nil {
+			return true, p.Fill(ctx, p.viewer.AccountID)
+		}
+		if p.feed != 0 && p.feed != f.id {
+			return true, nil
+		}
+		if p.feed = f.id; f.stale {
+			if err := p.visited(ctx, f.id); err != nil {
+				return false, err
+			}
+		}
+		var candidates []Entry
+		for _, b := range f.buckets {
+			for _, e := range b.entries {
+				if below(e, p.at) && !above(f.floor, e) {
+					candidates = append(candidates, e)
+				}
+			}
+		}
+		full, err := p.take(ctx, candidates)
+		if err != nil || full {
+			return false, err
+		}
+		if len(f.buckets) < buckets {
+			p.ends = f.floor != bottom
+			if p.ends && above(Entry{p.at.PostID, p.at.Place}, f.floor) {
+				p.at = f.floor.cursor()
+			}
+			// Nobody was asked about the session if there was nothing to decide.
+			_, err := p.take(ctx, nil)
+			return false, err
+		}
+		p.at = f.buckets[len(f.buckets)-1].low.cursor()
+	}
+}
+
+// take adds those of the candidates that the viewer sees, until the page is full.
+func (p *reading) take(ctx context.Context, candidates []Entry) (full bool, err error) {
+	for {
+		some := candidates[:min(len(candidates), p.limit+1)]
+		candidates = candidates[len(some):]
+		if len(some) > 0 || p.viewer.Session != (timelines.Session{}) {
+			err := p.Primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) error {
+				seen, err := shown(ctx, sn, p.viewer, some)
+				p.entries = append(p.entries, seen...)
+				return err
+			})
+			if err != nil {
+				return false, err
+			}
+		}
+		if len(p.entries) > p.limit {
+			return true, nil
+		}
+		if len(candidates) == 0 {
+			return false, nil
+		}
+	}
+}
+
+// below reports whether an entry stands strictly below a place, above whether a stands above
+// b.
+func below(e Entry, c rivers.Cursor) bool { return above(Entry{c.PostID, c.Place}, e) }
+
+func above(a, b Entry) bool {
+	return a.Place > b.Place || a.Place == b.Place && a.PostID > b.PostID
+}
+
+func (s *stored) visited(ctx context.Context, feed int64) error {
+	const query = `UPDATE home_feeds SET visited_at = clock_timestamp() WHERE id = @id`
+	if _, err := s.Secondary.Exec(ctx, query, pgx.StrictNamedArgs{"id": feed}); err != nil {
+		return fmt.Errorf("keep visit: %w", err)
+	}
+	return nil
+}
+
+// Page implements Strategy for strategies that store all of a feed.
+func (s *stored) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, more bool, err error) {
+	entries, _, _, err = s.page(ctx, v, below, limit)
+	entries, more = cut(entries, limit)
+	return entries, more, err
+}
+
+// Apply implements Strategy. Feeds of viewers who now follow, leave or read other people are
+// filled anew, and the old feed serves until that is done. Where a change concerns the
+// followers of an account, or everybody, their feeds are dropped instead, and the next reader
+// of each fills it. A feed comes into being by its viewer alone: nothing is pushed to those
+// who have none.
+func (s *stored) Apply(ctx context.Context, events ...timelines.Event) error {
+	c := sorted(events)
+	if c.everybody {
+		if err := s.retireAll(ctx); err != nil {
+			return err
+		}
+	}
+	for _, account := range c.accounts {
+		followers, err := s.Primary.Subscriptions.SubscriberIDs(ctx, account)
+		if err != nil {
+			return err
+		}
+		if err := s.retire(ctx, append(followers, account)); err != nil {
+			return err
+		}
+	}
+	if err := s.replace(ctx, c.viewers); err != nil {
+		return err
+	}
+	return s.push(ctx, c.touched)
+}
+
+// replace brings the feeds of viewers to what their homes are now. A cache is only dropped.
+func (s *stored) replace(ctx context.Context, viewers []int64) error {
+	if len(viewers) == 0 {
+		return nil
+	}
+	if s.keep > 0 {
+		return s.retire(ctx, viewers)
+	}
+	feeds, err := s.lookUp(ctx, viewers)
+	if err != nil {
+		return err
+	}
+	for viewer := range feeds.of {
+		if err := s.fill(ctx, viewer, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}

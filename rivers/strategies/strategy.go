@@ -1,0 +1,98 @@
+package strategies
+
+import (
+	"context"
+	"slices"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// Entry is one post of a home feed.
+type Entry struct {
+	PostID int64
+	Place  int64 // microseconds; the feed's order is (Place, PostID) descending
+}
+
+func (e Entry) cursor() rivers.Cursor { return rivers.Cursor{Place: e.Place, PostID: e.PostID} }
+
+// Strategy makes home feeds. Implementations are safe for concurrent use.
+type Strategy interface {
+	// Page returns the entries of the viewer's home feed that follow below a place, newest
+	// first, at most limit of them, and whether more follow. The zero cursor is the top; the
+	// last entry of a page is where the next one begins. Errors: rivers.ErrSignInNeeded for
+	// an anonymous viewer, timelines.ErrSignedOut if the viewer's session ended.
+	Page(ctx context.Context, viewer timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, more bool, err error)
+	// Apply brings committed changes into what is stored. It is told which posts and viewers
+	// are concerned, and reads what became of them. So it may be repeated, and the order does
+	// not matter. Pages show a change when Apply has returned; what they must not show any
+	// more they do not show even before. Events that concern no home feed do nothing.
+	Apply(ctx context.Context, events ...timelines.Event) error
+}
+
+// Filler is a strategy that keeps the whole feed of each viewer. A feed comes into being by
+// its first page or by Fill.
+type Filler interface {
+	Strategy
+	// Fill stores the viewer's whole feed, if it is not stored yet. If it is cut off, the next
+	// call goes on where it ended.
+	Fill(ctx context.Context, viewer int64) error
+}
+
+// Expirer is a strategy whose store has to be cleaned up now and then.
+type Expirer interface {
+	// Expire removes what is out of use. It may be called at any time, by any node.
+	Expire(ctx context.Context) error
+}
+
+// Events returns the events of a change, for Apply before the change is answered (R3). The
+// same events are announced in the change's transaction.
+func Events(c timelines.Change) []timelines.Event {
+	var events []timelines.Event
+	if c.PostID != 0 {
+		events = append(events, timelines.Touched{PostID: c.PostID, Timelines: c.Touched})
+	}
+	if len(c.Rewritten) > 0 {
+		events = append(events, timelines.TouchedBatch(c.Rewritten))
+	}
+	for _, r := range c.Replace {
+		events = append(events, r)
+	}
+	return events
+}
+
+// changes are events, by how a feed is concerned.
+type changes struct {
+	touched []timelines.Touched
+	// replaced have other home feeds: these viewers, the followers of these accounts and the
+	// accounts themselves, or everybody.
+	viewers, accounts []int64
+	everybody         bool
+}
+
+func sorted(events []timelines.Event) (c changes) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case timelines.Touched:
+			c.touched = append(c.touched, e)
+		case timelines.TouchedBatch:
+			c.touched = append(c.touched, e...)
+		case timelines.Replace:
+			switch {
+			case !ofHome(e):
+			case e.AccountID != 0:
+				c.accounts = append(c.accounts, e.AccountID)
+			case e.Everybody:
+				c.everybody = true
+			case e.ViewerID != 0:
+				c.viewers = append(c.viewers, e.ViewerID)
+			}
+		}
+	}
+	return c
+}
+
+// ofHome reports whether home feeds are among the rivers that a Replace names.
+func ofHome(r timelines.Replace) bool {
+	return (len(r.Kinds) == 0 || slices.Contains(r.Kinds, timelines.RiverHome)) && len(r.Terms) == 0 && len(r.TheirIDs) == 0
+}
