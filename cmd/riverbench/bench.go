@@ -105,53 +105,60 @@ const (
 	many = 32
 )
 
-// steady measures a kind of request: how long it takes alone, how many are answered by the second, and what
-// one costs. peer has the peer's figures of the same.
+// steady measures a kind of request: how long it takes alone, how many are answered in a second, and
+// what one costs. peer has the peer's figures of the same. A run that is held against a yardstick
+// needs the first alone.
 func (b *bench) steady(ctx context.Context, peer peer, do func(ctx context.Context, i int) error) ([]report.Figure, error) {
 	begin := 0
-	next := func(ctx context.Context, i int) error { return do(ctx, begin+i) }
-	alone, _, err := load.Closed(ctx, one, b.during, next)
+	// run has this many requests under way at once, until all that follows from them is done.
+	run := func(loops int) (load.Ran, error) {
+		ran, err := load.Closed(ctx, loops, b.during, func(ctx context.Context, i int) error { return do(ctx, begin+i) })
+		if err != nil {
+			return ran, err
+		}
+		if len(ran.Times) == 0 {
+			return ran, fmt.Errorf("all %d requests were refused: %w", ran.Calls(), load.ErrBusy)
+		}
+		begin += ran.Calls()
+		return ran, b.site.Quiet(ctx)
+	}
+	alone, err := run(one)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.site.Quiet(ctx); err != nil {
-		return nil, err
+	figures := []report.Figure{
+		figure("p50", "ms", alone.Times.Milliseconds(0.5), peer.p50),
+		figure("p99", "ms", alone.Times.Milliseconds(0.99), 0),
 	}
-	begin += len(alone)
+	if b.baseline != "" {
+		return figures, nil
+	}
 	before, err := b.site.Usage(ctx)
 	if err != nil {
 		return nil, err
 	}
-	busy, took, err := load.Closed(ctx, some, b.during, next)
+	busy, err := run(some)
 	if err != nil {
-		return nil, err
-	}
-	if err := b.site.Quiet(ctx); err != nil {
 		return nil, err
 	}
 	after, err := b.site.Usage(ctx)
 	if err != nil {
 		return nil, err
 	}
-	begin += len(busy)
-	crowded, tookCrowded, err := load.Closed(ctx, many, b.during, next)
+	crowded, err := run(many)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.site.Quiet(ctx); err != nil {
-		return nil, err
-	}
-	used, n := after.Less(before), float64(len(busy))
-	return []report.Figure{
-		figure("p50", "ms", alone.Milliseconds(0.5), peer.p50),
-		figure("p99", "ms", alone.Milliseconds(0.99), 0),
-		rate(fmt.Sprintf("requests, %d at once", some), n/took.Seconds(), peer.perSecond),
-		rate(fmt.Sprintf("requests, %d at once", many), float64(len(crowded))/tookCrowded.Seconds(), 0),
+	used, n := after.Less(before), float64(busy.Calls())
+	return append(figures,
+		rate(fmt.Sprintf("requests, %d at once", some), busy.PerSecond(), peer.perSecond),
+		rate(fmt.Sprintf("requests, %d at once", many), crowded.PerSecond(), 0),
+		figure("refused of these", "%", 100*float64(crowded.Busy)/float64(crowded.Calls()), 0),
 		figure("processor, server", "ms", milliseconds(used.Server)/n, peer.server),
 		figure("processor, PostgreSQL", "ms", milliseconds(used.PostgreSQL)/n, peer.database),
 		figure("processor, riverbench", "ms", milliseconds(used.Own)/n, 0),
 		figure("statements", "", float64(used.Statements)/n, 0),
-	}, nil
+	), nil
 }
 
 // peer has the FreeFeed server's figures (BENCH.md): milliseconds, requests by the second with eight at

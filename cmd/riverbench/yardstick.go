@@ -111,9 +111,9 @@ func staticPage(ctx context.Context, page []byte, during time.Duration) (_ time.
 	}()
 	s := load.NewSite("http://"+listener.Addr().String(), 1)
 	defer s.Close()
-	took, _, err := load.Closed(ctx, one, during, func(ctx context.Context, _ int) error {
+	ran, err := load.Closed(ctx, one, during, func(ctx context.Context, _ int) error {
 		_, err := s.Nobody().Get(ctx, "/")
 		return err
 	})
-	return took.Quantile(0.5), err
+	return ran.Times.Quantile(0.5), err
 }

@@ -2,35 +2,60 @@ package load
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
+// ErrBusy says that the site refused a request because it has too much to do (503).
+var ErrBusy = errors.New("the site is busy")
+
+// Ran is what calls came to.
+type Ran struct {
+	// Times are those of the calls that succeeded.
+	Times Times
+	// Busy is how many calls ended with ErrBusy.
+	Busy int
+	// Took is how long all of it took.
+	Took time.Duration
+}
+
+// PerSecond is how many calls succeeded in a second.
+func (r Ran) PerSecond() float64 { return float64(len(r.Times)) / r.Took.Seconds() }
+
+// Calls is how many calls there were.
+func (r Ran) Calls() int { return len(r.Times) + r.Busy }
+
 // Closed calls do from this many loops at once until the time is over. When a call returns, its loop
-// begins with the next number. It returns how long the calls took and how long all of it took. The
-// first error ends it.
-func Closed(ctx context.Context, loops int, during time.Duration, do func(ctx context.Context, i int) error) (Times, time.Duration, error) {
+// begins with the next number. The first error but ErrBusy ends it.
+func Closed(ctx context.Context, loops int, during time.Duration, do func(ctx context.Context, i int) error) (Ran, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
 		wait sync.WaitGroup
 		took = make([][]time.Duration, loops)
+		busy atomic.Int64
 	)
 	begin := time.Now()
 	for loop := range loops {
 		wait.Go(func() {
 			for i := loop; time.Since(begin) < during && ctx.Err() == nil; i += loops {
 				from := time.Now()
-				if err := do(ctx, i); err != nil {
+				switch err := do(ctx, i); {
+				case errors.Is(err, ErrBusy):
+					busy.Add(1)
+				case err != nil:
 					cancel(err)
 					return
+				default:
+					took[loop] = append(took[loop], time.Since(from))
 				}
-				took[loop] = append(took[loop], time.Since(from))
 			}
 		})
 	}
 	wait.Wait()
-	return sorted(took...), time.Since(begin), context.Cause(ctx)
+	return Ran{Times: sorted(took...), Busy: int(busy.Load()), Took: time.Since(begin)}, context.Cause(ctx)
 }
 
 // Open calls do at a steady rate, whether or not earlier calls have returned, until the time is over.

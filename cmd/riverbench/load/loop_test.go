@@ -12,14 +12,17 @@ import (
 func TestClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int64
-		took, all, err := Closed(t.Context(), 4, time.Second, func(ctx context.Context, _ int) error {
+		ran, err := Closed(t.Context(), 4, time.Second, func(ctx context.Context, i int) error {
 			calls.Add(1)
-			return pause(ctx, 100*time.Millisecond)
+			if err := pause(ctx, 100*time.Millisecond); err != nil || i != 7 {
+				return err
+			}
+			return ErrBusy
 		})
-		if err != nil || calls.Load() != 40 || len(took) != 40 || all != time.Second {
-			t.Errorf("got %d calls, %d times in %v (%v), want 40 in a second", calls.Load(), len(took), all, err)
+		if err != nil || calls.Load() != 40 || len(ran.Times) != 39 || ran.Busy != 1 || ran.Calls() != 40 || ran.Took != time.Second {
+			t.Errorf("got %d calls, %d times, %d busy in %v (%v), want 40, 39 and 1 in a second", calls.Load(), len(ran.Times), ran.Busy, ran.Took, err)
 		}
-		if got := took.Milliseconds(0.5); got != 100 {
+		if got := ran.Times.Milliseconds(0.5); got != 100 {
 			t.Errorf("p50: got %v ms, want 100", got)
 		}
 	})
@@ -44,7 +47,7 @@ func TestOpenCountsFromWhenACallWasDue(t *testing.T) {
 func TestAnErrorEndsALoop(t *testing.T) {
 	wrong := errors.New("wrong")
 	fail := func(context.Context, int) error { return wrong }
-	if _, _, err := Closed(t.Context(), 2, time.Hour, fail); !errors.Is(err, wrong) {
+	if _, err := Closed(t.Context(), 2, time.Hour, fail); !errors.Is(err, wrong) {
 		t.Errorf("Closed: got %v, want %v", err, wrong)
 	}
 	if _, err := Open(t.Context(), 1000, time.Hour, fail); !errors.Is(err, wrong) {

@@ -119,5 +119,8 @@ func (p *Person) send(ctx context.Context, method, path string, form url.Values,
 	}
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode == http.StatusServiceUnavailable {
+		err = fmt.Errorf("%s %s: %w: %.200s", method, path, ErrBusy, body)
+	}
 	return Answer{Status: response.StatusCode, Header: response.Header, Body: body}, err
 }
