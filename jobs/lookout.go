@@ -107,6 +107,7 @@ func (l *lookout) run(ctx context.Context) {
 				failed = 0
 				continue
 			}
+			l.expect() // what became due meanwhile is found once the store answers
 			// Failures 1, 2, 4, 8, ... of an outage tell enough.
 			if failed++; failed&(failed-1) == 0 && ctx.Err() == nil {
 				l.log.WarnContext(ctx, "cannot look for due jobs", "tries", failed, "error", err)

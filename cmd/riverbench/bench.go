@@ -75,12 +75,14 @@ func (b *bench) stranger(ctx context.Context) (*load.Person, error) {
 	return b.load.SignIn(ctx, name, site.Password)
 }
 
-// repeat measures a row once, and what it is held against, if it is.
+// repeat measures a row once, and what it is held against, if it is: before and after.
 func (b *bench) repeat(ctx context.Context, r row) ([]report.Figure, error) {
-	var yardstick time.Duration
-	if writes, ok := judged[r.name]; ok && b.baseline != "" {
-		var err error
-		if yardstick, err = b.yardstick(ctx, writes); err != nil {
+	writes, held := judged[r.name]
+	held = held && b.baseline != ""
+	var before, after time.Duration
+	var err error
+	if held {
+		if before, err = b.yardstick(ctx, writes); err != nil {
 			return nil, fmt.Errorf("yardstick: %w", err)
 		}
 	}
@@ -88,9 +90,12 @@ func (b *bench) repeat(ctx context.Context, r row) ([]report.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if yardstick > 0 {
+	if held {
+		if after, err = b.yardstick(ctx, writes); err != nil {
+			return nil, fmt.Errorf("yardstick: %w", err)
+		}
 		alone := figures[slices.IndexFunc(figures, func(f report.Figure) bool { return f.Name == "p50" })]
-		figures = append(figures, figure(inYardsticks, "", alone.Median()/milliseconds(yardstick), 0))
+		figures = append(figures, figure(inYardsticks, "", 2*alone.Median()/milliseconds(before+after), 0))
 	}
 	for i := range figures {
 		figures[i].Row = r.name

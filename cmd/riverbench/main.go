@@ -21,6 +21,7 @@ import (
 
 	"riverrun/cmd/riverbench/report"
 	"riverrun/cmd/riverbench/site"
+	"riverrun/cmd/riverbench/town"
 )
 
 func main() {
@@ -88,8 +89,11 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	if o.site.Scale < 0.005 || o.site.Scale > 10 {
 		return nil, fmt.Errorf("-scale %g: want 0.005 to 10", o.site.Scale)
 	}
-	if o.repeats < 1 {
-		return nil, fmt.Errorf("-repeats %d: want 1 or more", o.repeats)
+	if o.repeats < 1 || o.watchers < 1 || o.sockets < 1 {
+		return nil, errors.New("-repeats, -watchers, -sockets: want 1 or more")
+	}
+	if o.during <= 0 || o.rest <= 0 {
+		return nil, errors.New("-during, -rest: want a time")
 	}
 	if o.update && o.baseline == "" {
 		return nil, errors.New("-update needs -baseline")
@@ -103,6 +107,10 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	}
 	if len(o.rows) == 0 {
 		o.rows = rows
+	}
+	// Each repeat of cold and of herd needs somebody who has never come.
+	if people := town.SizeOf(o.site.Scale).Accounts; people/2 < 2*o.repeats {
+		return nil, fmt.Errorf("a town of %d people is too small for %d repeats", people, o.repeats)
 	}
 	return o, nil
 }

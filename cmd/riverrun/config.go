@@ -48,7 +48,7 @@ type config struct {
 	depth                         int
 	localBumpMaxAge, sessionAge   time.Duration
 	workers, connections          int
-	signUps, signIns              int
+	signUps, signIns, writes      int
 	bestOf, mostFaved             int
 	databaseTimeout, stopTimeout  time.Duration
 
@@ -135,6 +135,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 		duration("RIVERRUN_SESSION_AGE", timelines.DefaultOptions().SessionAge, "how long a sign-in lasts", func(c *config) *time.Duration { return &c.sessionAge }),
 		count("RIVERRUN_SIGNUPS", 60, 1, 1_000_000, "how many people may sign up from one address in an hour; a club or a conference shares one", func(c *config) *int { return &c.signUps }),
 		count("RIVERRUN_SIGNINS", 100, 1, 1_000_000, "how many sign-ins from one address may fail in ten minutes; at most ten of them with one name", func(c *config) *int { return &c.signIns }),
+		count("RIVERRUN_WRITES", 60, 1, 1_000_000, "how many changes (posts, comments, likes, ...) an account may make at once, and in a minute from then on", func(c *config) *int { return &c.writes }),
 		{"RIVERRUN_TRUSTED_PROXIES", "127.0.0.0/8,::1", "proxies in front of the site, as in 10.0.0.0/8,192.0.2.7: the addresses they write into X-Forwarded-For are believed", func(c *config, v string) (err error) {
 			c.trustedProxies, err = networks(v)
 			return err

@@ -68,7 +68,7 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 		Listen:          n.config.listen,
 		SessionAge:      n.config.sessionAge,
 		DatabaseTimeout: n.config.databaseTimeout,
-		Limits:          web.Limits{SignUps: n.config.signUps, SignIns: n.config.signIns},
+		Limits:          web.Limits{SignUps: n.config.signUps, SignIns: n.config.signIns, Writes: n.config.writes},
 		TrustedProxies:  n.config.trustedProxies,
 		Ready:           n.ready(work),
 		MetricsPage:     promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelWarn)}),

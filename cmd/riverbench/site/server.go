@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -21,9 +22,13 @@ type server struct {
 // start returns when the process has said where it serves.
 func start(ctx context.Context, c Config, database string) (*server, error) {
 	cmd := exec.Command(c.Riverrun, "serve")
-	cmd.Env = append(append(os.Environ(),
+	// A site of the caller's own must not be touched, nor its settings be measured.
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(set string) bool {
+		return strings.HasPrefix(set, "RIVERRUN_") || strings.HasPrefix(set, "RIVERS_") || strings.HasPrefix(set, "DATABASE_URL=")
+	})
+	cmd.Env = append(append(cmd.Env,
 		"DATABASE_URL="+database, "RIVERRUN_LISTEN=127.0.0.1:0", "RIVERRUN_LOG_LEVEL=warn", "RIVERRUN_PREVIEWS=off",
-		"RIVERRUN_DATA="+filepath.Join(c.Dir, "data"),
+		"RIVERRUN_WRITES=1000000", "RIVERRUN_DATA="+filepath.Join(c.Dir, "data"),
 	), c.Env...)
 	cmd.Stderr = c.Log
 	out, err := cmd.StdoutPipe()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -83,8 +82,13 @@ func Open(ctx context.Context, c Config) (_ *Site, err error) {
 	if _, err := s.admin.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS pg_stat_statements`); err != nil {
 		return nil, err
 	}
-	original := fmt.Sprintf("town_%d_%d", c.Seed, int(math.Round(c.Scale*1000)))
+	// The database's ids are new in each run, so that the statements of earlier ones only take room.
+	if _, err := s.admin.Exec(ctx, `SELECT pg_stat_statements_reset()`); err != nil {
+		return nil, err
+	}
 	s.Town = town.New(c.Seed, c.Scale, time.Now())
+	size := s.Town.Size()
+	original := fmt.Sprintf("town_%d_%d_%d_%d_%d", c.Seed, size.Accounts, size.Groups, size.Posts, size.Likes)
 	if err := s.make(ctx, original); err != nil {
 		return nil, fmt.Errorf("make the town: %w", err)
 	}
