@@ -24,7 +24,6 @@ type bench struct {
 	*options
 	site *site.Site
 	load *load.Site
-	rng  *rand.Rand
 	// people are signed in, and have been on their home pages. strangers have never come.
 	people    []*load.Person
 	strangers []string
@@ -39,12 +38,12 @@ const signedIn = 100
 const connections = 64
 
 func newBench(ctx context.Context, o *options, s *site.Site) (*bench, error) {
-	b := &bench{options: o, site: s, load: load.NewSite(s.URL, connections), rng: rand.New(rand.NewPCG(o.site.Seed, 1))}
+	b := &bench{options: o, site: s, load: load.NewSite(s.URL, connections)}
 	var names []string
 	for _, p := range s.Town.People() {
 		names = append(names, p.Name)
 	}
-	b.rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	rand.New(rand.NewPCG(o.site.Seed, 1)).Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	come := min(signedIn, len(names)/2)
 	b.strangers = names[come:]
 	for _, name := range names[:come] {
@@ -182,10 +181,7 @@ func rate(name string, value, peer float64) report.Figure {
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// pick returns one of some things.
-func pick[T any](b *bench, all []T) T { return all[b.rng.IntN(len(all))] }
-
-// median and last of some times.
+// medianAndLast sorts some times.
 func medianAndLast(all []time.Duration) (median, last time.Duration) {
 	slices.Sort(all)
 	return all[len(all)/2], all[len(all)-1]
