@@ -112,7 +112,7 @@ func load(t *testing.T, of *Town, db *testdb.DB) {
 // Load leaves the same town as its people do who sign up, follow, write, comment and like.
 func TestLoadIsAsLived(t *testing.T) {
 	t.Parallel()
-	of := Of(3, small, evening)
+	of := NewSized(3, small, evening)
 	imported, lived := testdb.New(t), testdb.New(t)
 	load(t, of, imported)
 	live(t, of, lived)
@@ -133,7 +133,7 @@ func TestLoadIsAsLived(t *testing.T) {
 // A second Load finds everything.
 func TestLoadTwice(t *testing.T) {
 	t.Parallel()
-	of, db := Of(3, small, evening), testdb.New(t)
+	of, db := NewSized(3, small, evening), testdb.New(t)
 	load(t, of, db)
 	dump := func() []string {
 		var rows []string
@@ -171,7 +171,7 @@ func (f failing) AnnounceTx(_ context.Context, _ pgx.Tx, events ...timelines.Eve
 // A load that was cut short goes on.
 func TestLoadGoesOn(t *testing.T) {
 	t.Parallel()
-	of, cut, whole := Of(3, small, evening), testdb.New(t), testdb.New(t)
+	of, cut, whole := NewSized(3, small, evening), testdb.New(t), testdb.New(t)
 	var said []string
 	full := failing{errors.New("disk full")}
 	err := of.Load(t.Context(), timelines.Open(cut.Primary, full, options()), func(s string) { said = append(said, s) })
@@ -192,7 +192,7 @@ func TestLoadGoesOn(t *testing.T) {
 // People and Groups name accounts of the store, or Load fails.
 func TestLoadBesideOthers(t *testing.T) {
 	t.Parallel()
-	of, db := Of(3, small, evening), testdb.New(t)
+	of, db := NewSized(3, small, evening), testdb.New(t)
 	store := timelines.Open(db.Primary, nil, options())
 	_, err := store.Accounts.SignUp(t.Context(), timelines.SignUp{Name: of.People()[3].Name, Password: "correct horse"})
 	must(t, err)

@@ -71,10 +71,10 @@ type Town struct {
 
 // New returns the town of a seed at a scale, see SizeOf. Its last post, comment and like were
 // written shortly before end.
-func New(seed uint64, scale float64, end time.Time) *Town { return Of(seed, SizeOf(scale), end) }
+func New(seed uint64, scale float64, end time.Time) *Town { return NewSized(seed, SizeOf(scale), end) }
 
-// Of is New for a town of any size. It has at least two people and a group.
-func Of(seed uint64, size Size, end time.Time) *Town {
+// NewSized returns the town of a seed with that much of everything. It has at least two people and a group.
+func NewSized(seed uint64, size Size, end time.Time) *Town {
 	size.Accounts, size.Groups = max(size.Accounts, 2), max(size.Groups, 1)
 	end = end.UTC().Truncate(time.Microsecond)
 	t := &Town{seed: seed, size: size, start: end.Add(-Days * 24 * time.Hour), end: end}

@@ -57,7 +57,7 @@ func TestSameSeedSameTown(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	of := Of(1, Size{Accounts: 20_000, Groups: 1_000}, evening) // those of scale 10
+	of := NewSized(1, Size{Accounts: 20_000, Groups: 1_000}, evening) // those of scale 10
 	seen := map[string]bool{}
 	for _, a := range slices.Concat(of.people, of.groups) {
 		if seen[a.Name] || !timelines.IsName(a.Name) || slices.Contains(timelines.ReservedNames, a.Name) {
