@@ -136,7 +136,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 			fmt.Fprintf(stderr, "%s %d/%d\n", r.name, i+1, o.repeats)
 			figures, err := b.repeat(ctx, r)
 			if err != nil {
-				return fmt.Errorf("%s: %w", r.name, err)
+				// The rows before it are not lost.
+				return errors.Join(fmt.Errorf("%s: %w", r.name, err), result.Table(stdout))
 			}
 			result.Add(figures...)
 		}
