@@ -134,7 +134,7 @@ func pushed(ctx context.Context, b *bench) (_ []report.Figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// What was liked is taken back, so that the next repeat finds the town as it was.
+	// The likes are taken back, so that the next repeat finds the town as it was.
 	for _, l := range likes[:min(len(likes), len(took))] {
 		if _, err := l.by.ActOn(ctx, l.post, "unlike", page.Address, nil); err != nil {
 			return nil, err
