@@ -52,7 +52,7 @@ func Names() []string {
 	return slices.Compact(names)
 }
 
-// Measure goes up all ramps with all strategies. What is measured is of an own crowd, made anew in
+// Measure goes up all ramps with all strategies. It makes a crowd of its own, each time anew, in
 // c.Site.Dir, whose size is by c.Site.Scale.
 func Measure(ctx context.Context, c Config) (_ []Point, err error) {
 	b := &bench{seed: c.Site.Seed, during: c.During, log: c.Site.Log}

@@ -42,7 +42,7 @@ func TestMeasure(t *testing.T) {
 				if values[Reads]+values[Posts] <= 0 {
 					t.Errorf("%s, %s, %s at %g: nothing was done: %v", s.name, s.content, r.Name, x, values)
 				}
-				// Whoever stores feeds writes a post into that of each follower, and read into none. (The store's clock is written now and then.)
+				// A strategy that stores feeds writes a post into that of each follower, and read into none. (The store's clock is written now and then.)
 				if wrote := values[Rows]; r.Name == "followers" && (s.name == "read") != (wrote < 1) {
 					t.Errorf("%s, %s: a post for %g followers writes %g rows", s.name, s.content, x, wrote)
 				}
