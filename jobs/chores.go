@@ -41,9 +41,6 @@ func periodic(cfg Config) []*riverqueue.PeriodicJob {
 		riverqueue.NewPeriodicJob(riverqueue.PeriodicInterval(cfg.HousekeepEvery),
 			func() (riverqueue.JobArgs, *riverqueue.InsertOpts) { return sweepArgs{}, nil },
 			&riverqueue.PeriodicJobOpts{ID: sweepArgs{}.Kind(), RunOnStart: true}),
-		riverqueue.NewPeriodicJob(riverqueue.PeriodicInterval(cfg.DueEvery),
-			func() (riverqueue.JobArgs, *riverqueue.InsertOpts) { return dueArgs{}, nil },
-			&riverqueue.PeriodicJobOpts{ID: dueArgs{}.Kind(), RunOnStart: true}),
 	}
 }
 
