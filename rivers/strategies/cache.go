@@ -79,6 +79,11 @@ func (c *Cache) Apply(ctx context.Context, events ...timelines.Event) error {
 	return c.stored.Apply(ctx, events...)
 }
 
+// ApplyOwn implements Strategy.
+func (c *Cache) ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error {
+	return c.stored.ApplyOwn(ctx, actor, events...)
+}
+
 // Expire implements Expirer. It also drops the caches of viewers who did not read for as long
 // as a cache is kept. A page is remembered to the minute.
 func (c *Cache) Expire(ctx context.Context) error {

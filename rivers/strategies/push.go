@@ -85,8 +85,16 @@ func (s *stored) viewersOf(ctx context.Context, touched []timelines.Touched) (pa
 // told what happened. A feed with none of the touched timelines has its entry already.
 func (s *stored) push(ctx context.Context, touched []timelines.Touched) error {
 	pairs, err := s.viewersOf(ctx, touched)
-	if err != nil || len(pairs.Posts) == 0 {
+	if err != nil {
 		return err
+	}
+	return s.pushPairs(ctx, pairs)
+}
+
+// pushPairs brings the present state of each post into the feeds of its viewer.
+func (s *stored) pushPairs(ctx context.Context, pairs snapshot.ViewerPairs) error {
+	if len(pairs.Posts) == 0 {
+		return nil
 	}
 	for {
 		inTime, err := s.pushOnce(ctx, pairs)

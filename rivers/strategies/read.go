@@ -78,6 +78,9 @@ func (r *Read) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor
 // Apply implements Strategy. Nothing is stored.
 func (r *Read) Apply(context.Context, ...timelines.Event) error { return nil }
 
+// ApplyOwn implements Strategy. Nothing is stored.
+func (r *Read) ApplyOwn(context.Context, int64, ...timelines.Event) error { return nil }
+
 // scan is one scan of all these timelines, made of scans of parts of them.
 func (r *Read) scan(ctx context.Context, sn *snapshot.Snapshot, viewer int64, home []int64, below rivers.Cursor, limit int) (snapshot.Scanned, error) {
 	q := scanBelow(viewer, home, below, limit)

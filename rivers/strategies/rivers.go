@@ -66,3 +66,18 @@ func (r *Rivers) Apply(ctx context.Context, events ...timelines.Event) error {
 	}
 	return r.store.Distribute(ctx, sorted(events).touched, rivers.All)
 }
+
+// ApplyOwn implements Strategy: it does what Tier 0 does.
+func (r *Rivers) ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error {
+	if err := r.store.Distribute(ctx, sorted(events).touched, rivers.Scope{Actor: actor}); err != nil {
+		return err
+	}
+	for _, e := range events {
+		if replace, ok := e.(timelines.Replace); ok && !replace.Everybody && replace.ViewerID == actor {
+			if err := r.store.Retire(ctx, replace); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -283,6 +284,22 @@ func (s *stored) Apply(ctx context.Context, events ...timelines.Event) error {
 		return err
 	}
 	return s.push(ctx, c.touched)
+}
+
+// ApplyOwn implements Strategy. A post that the actor did something to is read in all its
+// timelines, whichever were touched. The feeds of others are left to Apply.
+func (s *stored) ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error {
+	c := sorted(events)
+	if slices.Contains(c.viewers, actor) {
+		if err := s.replace(ctx, []int64{actor}); err != nil {
+			return err
+		}
+	}
+	var pairs snapshot.ViewerPairs
+	for _, t := range c.touched {
+		pairs.Add(t.PostID, actor)
+	}
+	return s.pushPairs(ctx, pairs)
 }
 
 // replace brings the feeds of viewers to what their homes are now. A cache is only dropped.

@@ -28,6 +28,9 @@ type Strategy interface {
 	// not matter. Pages show a change when Apply has returned; what they must not show any
 	// more they do not show even before. Events that concern no home feed do nothing.
 	Apply(ctx context.Context, events ...timelines.Event) error
+	// ApplyOwn brings changes into the actor's own feed alone, before the change is answered
+	// (R3). The actor's next page shows them. Apply still follows, in the background.
+	ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error
 }
 
 // Filler is a strategy that keeps the whole feed of each viewer. A feed comes into being by
@@ -45,7 +48,7 @@ type Expirer interface {
 	Expire(ctx context.Context) error
 }
 
-// Events returns the events of a change, for Apply before the change is answered (R3). The
+// Events returns the events of a change, for ApplyOwn before the change is answered (R3). The
 // same events are announced in the change's transaction.
 func Events(c timelines.Change) []timelines.Event {
 	var events []timelines.Event
