@@ -43,18 +43,23 @@ func NewRead(primary *timelines.Store, part int) *Read {
 }
 
 // Page implements Strategy.
-func (r *Read) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, more bool, err error) {
+func (r *Read) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (page Page, err error) {
 	if err := admit(v); err != nil {
-		return nil, false, err
+		return Page{}, err
 	}
 	err = r.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) error {
 		home, err := sn.Home(ctx, v.AccountID, false)
 		if err != nil {
 			return err
 		}
+		var entries []Entry
 		at, finished := below, false
-		for len(entries) <= limit && !finished {
-			scanned, err := r.scan(ctx, sn, v.AccountID, home, at, limit+1)
+		for times := 0; len(entries) <= limit && !finished; times++ {
+			if times == patience {
+				page = Page{Entries: entries, More: true, Next: rivers.NextBelow(at.Place, below)}
+				return nil
+			}
+			scanned, err := r.scan(ctx, sn, v.AccountID, home, at, (limit+1)<<times)
 			if err != nil {
 				return err
 			}
@@ -66,13 +71,10 @@ func (r *Read) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor
 			finished = scanned.Finished
 			at = rivers.Cursor{Place: scanned.Floor, PostID: math.MinInt64}
 		}
+		page = pageOf(entries, limit)
 		return nil
 	})
-	if err != nil {
-		return nil, false, err
-	}
-	entries, more = cut(entries, limit)
-	return entries, more, nil
+	return page, err
 }
 
 // Apply implements Strategy. Nothing is stored.
