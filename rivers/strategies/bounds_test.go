@@ -64,6 +64,24 @@ func TestAPageIsBounded(t *testing.T) {
 	}
 }
 
+// More posts at one place than a scan may meet are passed, and read.
+func TestManyPostsAtOnePlace(t *testing.T) {
+	t.Parallel()
+	const many = 30_000 // half as many again as snapshot.DefaultMaxRows
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.act(w.following(ann, "bob"))
+	w.act(w.posting(bob, "the oldest"))
+	w.crowd(bob, "hidden", many, 0, true)
+	w.crowd(bob, "at that place too", 7, 0, false)
+	w.act(w.posting(bob, "the newest"))
+	delete(w.all, "rivers")
+	if n := len(w.oracle(ann)); n != 9 {
+		t.Fatalf("ann sees %d posts, want 9", n)
+	}
+	w.same("filled", ann)
+}
+
 // crowd makes posts, all at one place after a step of so many microseconds each.
 func (w *town) crowd(author timelines.Viewer, body string, posts, step int, deleted bool) {
 	w.t.Helper()

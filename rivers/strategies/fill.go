@@ -137,7 +137,7 @@ func (s *stored) chunk(ctx context.Context, viewer, feed, floor int64, limit int
 		if err != nil {
 			return err
 		}
-		scanned, err = sn.Scan(ctx, scanBelow(viewer, home, rivers.Cursor{Place: floor, PostID: math.MinInt64}, limit))
+		scanned, err = scanOn(ctx, sn, scanBelow(viewer, home, rivers.Cursor{Place: floor, PostID: math.MinInt64}, limit))
 		if err != nil {
 			return err
 		}
