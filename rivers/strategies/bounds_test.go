@@ -82,7 +82,7 @@ func TestManyPostsAtOnePlace(t *testing.T) {
 	w.same("filled", ann)
 }
 
-// crowd makes posts, all at one place after a step of so many microseconds each.
+// crowd makes posts, each a step of microseconds after the one before.
 func (w *town) crowd(author timelines.Viewer, body string, posts, step int, deleted bool) {
 	w.t.Helper()
 	const query = `
