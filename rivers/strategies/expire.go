@@ -9,6 +9,9 @@ import (
 
 // retire drops the feeds of these viewers, live and building.
 func (s *stored) retire(ctx context.Context, viewers []int64) error {
+	if len(viewers) == 0 {
+		return nil
+	}
 	const which = `SELECT f.id FROM unnest(@viewers::bigint[]) v(id)
 		CROSS JOIN LATERAL (
 			SELECT id FROM home_feeds WHERE viewer_id = v.id AND strategy = @strategy AND state <> 'retired' OFFSET 0) f`

@@ -177,7 +177,7 @@ func versionsOf(ctx context.Context, sn *snapshot.Snapshot, posts []snapshot.Pla
 // deadline is until when a writer may write who looks up feeds, or takes a snapshot, from now
 // on.
 func (s *stored) deadline(ctx context.Context) (at time.Time, err error) {
-	err = s.Secondary.QueryRow(ctx, `SELECT clock_timestamp() + @within::interval`, pgx.StrictNamedArgs{"within": writeDeadline}).Scan(&at)
+	err = s.Secondary.QueryRow(ctx, `SELECT clock_timestamp() + @within::interval`, pgx.StrictNamedArgs{"within": s.within}).Scan(&at)
 	if err != nil {
 		return at, fmt.Errorf("read clock: %w", err)
 	}
