@@ -42,8 +42,9 @@ type stored struct {
 	Stores
 	shape
 	strategy string
-	setting  int64 // a feed of another setting is filled anew
-	keep     int   // how many posts a feed keeps; 0: all
+	setting  int64         // a feed of another setting is filled anew
+	keep     int           // how many posts a feed keeps; 0: all
+	idle     time.Duration // how long a feed is kept that nobody reads
 	// chunkSize, batch and within are chunkSize, batch and writeDeadline. Tests set them lower.
 	chunkSize, batch int
 	within           time.Duration
@@ -54,6 +55,13 @@ type stored struct {
 const (
 	writeDeadline = 60 * time.Second
 	keptFor       = 10 * time.Minute
+)
+
+// feedIdle is how long a whole feed is kept that nobody reads, and buildIdle how long one is that
+// nobody goes on filling.
+const (
+	feedIdle  = 30 * 24 * time.Hour
+	buildIdle = time.Hour
 )
 
 // chunkSize is how many posts Fill reads and writes at once, batch how many entries a push.
@@ -67,7 +75,7 @@ const (
 const retries = 20
 
 func newStored(s Stores, strategy string, setting int64, sh shape) *stored {
-	return &stored{Stores: s, shape: sh, strategy: strategy, setting: setting, chunkSize: chunkSize, batch: batch, within: writeDeadline}
+	return &stored{Stores: s, shape: sh, strategy: strategy, setting: setting, chunkSize: chunkSize, batch: batch, within: writeDeadline, idle: feedIdle}
 }
 
 // newID returns a random, positive 63-bit number.
