@@ -19,22 +19,39 @@ var errGone = errors.New("feed is gone")
 // Fill implements Filler.
 func (s *stored) Fill(ctx context.Context, viewer int64) error { return s.fill(ctx, viewer, false) }
 
+// A builder gives a sign of life with each chunk. One that is silent for builderDead is taken
+// over, at worst to do a part of the work twice. Others look for the end of a build every
+// buildWait. A chunk that is late is read again chunkTries times.
+const (
+	builderDead = 5 * time.Second
+	buildWait   = 20 * time.Millisecond
+	chunkTries  = 5
+)
+
 // fill makes a feed and puts it in place. anew says that one that stands, or is being built,
 // may be of a state before the change that asks. It is the same protocol as a river's build:
 // the feed is registered, then the snapshots are taken, and a writer writes into feeds that
 // are being built as into those that live.
 func (s *stored) fill(ctx context.Context, viewer int64, anew bool) error {
-	for range retries {
+	for gone := 0; gone < retries; {
 		b, err := s.register(ctx, viewer, anew)
 		if err != nil || b.done {
 			return err
 		}
-		err = s.build(ctx, viewer, b)
-		if err == nil || !errors.Is(err, errGone) {
-			return err
+		anew = false // a build that is joined from now on knows the change
+		if !b.ours {
+			if err := s.await(ctx, b.id); err != nil {
+				return err
+			}
+			continue
 		}
-		// A later fill took its place. That one knows the change too.
-		anew = false
+		switch err = s.build(ctx, viewer, b); {
+		case err == nil:
+			return nil
+		case !errors.Is(err, errGone):
+			return errors.Join(err, s.release(context.WithoutCancel(ctx), b.id))
+		}
+		gone++ // a later fill took its place
 	}
 	return fmt.Errorf("%s feed of account %d keeps vanishing: %w", s.strategy, viewer, rivers.ErrUnavailable)
 }
@@ -44,9 +61,41 @@ type building struct {
 	id    int64
 	floor int64 // at and above this place it is filled
 	done  bool  // a feed is live already
+	ours  bool  // to build; otherwise another builder is at work
 }
 
-// register makes the row of a feed that is to be filled, or joins one.
+// await returns when a build is done, or was given up.
+func (s *stored) await(ctx context.Context, feed int64) error {
+	const query = `SELECT EXISTS (
+		SELECT FROM home_feeds WHERE id = @id AND state = 'building' AND visited_at >= clock_timestamp() - @dead::interval)`
+	pause(ctx, waiting)
+	tick := time.NewTicker(buildWait)
+	defer tick.Stop()
+	for building := true; building; {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for another's fill of a feed: %w", ctx.Err())
+		case <-tick.C:
+		}
+		args := pgx.StrictNamedArgs{"id": feed, "dead": builderDead}
+		if err := s.Secondary.QueryRow(ctx, query, args).Scan(&building); err != nil {
+			return fmt.Errorf("wait for another's fill of a feed: %w", err)
+		}
+	}
+	return nil
+}
+
+// release lets another builder go on at once with a build that failed.
+func (s *stored) release(ctx context.Context, feed int64) error {
+	const query = `UPDATE home_feeds SET visited_at = clock_timestamp() - @dead::interval WHERE id = @id AND state = 'building'`
+	if _, err := s.Secondary.Exec(ctx, query, pgx.StrictNamedArgs{"id": feed, "dead": builderDead}); err != nil {
+		return fmt.Errorf("give up the fill of a feed: %w", err)
+	}
+	return nil
+}
+
+// register makes the row of a feed that is to be filled, takes over one whose builder is dead,
+// or finds one that another builder works on.
 //
 // Two callers may come at once with anew. The second then finds the first one's row when it
 // inserts its own. That row was not yet committed when the second looked for rows to retire, and
@@ -61,9 +110,13 @@ func (s *stored) register(ctx context.Context, viewer int64, anew bool) (b build
 		SELECT @id, @viewer, @strategy, @setting, epoch FROM clock
 		WHERE @anew OR NOT EXISTS (SELECT FROM home_feeds WHERE viewer_id = @viewer AND strategy = @strategy AND state = 'live')
 		ON CONFLICT (viewer_id, strategy) WHERE state = 'building' DO NOTHING`
+	const claim = `
+		UPDATE home_feeds SET visited_at = clock_timestamp()
+		WHERE viewer_id = @viewer AND strategy = @strategy AND state = 'building' AND setting = @setting
+			AND (id = @id OR visited_at < clock_timestamp() - @dead::interval)`
 	const find = `
 		SELECT id, floor_place, state = 'live' FROM home_feeds
-		WHERE viewer_id = @viewer AND strategy = @strategy AND state <> 'retired'
+		WHERE viewer_id = @viewer AND strategy = @strategy AND state <> 'retired' AND setting = @setting
 		ORDER BY state = 'building' DESC LIMIT 1`
 	for range retries {
 		args := s.name(viewer)
@@ -77,12 +130,22 @@ func (s *stored) register(ctx context.Context, viewer int64, anew bool) (b build
 			if _, err := tx.Exec(ctx, insert, inserted); err != nil {
 				return err
 			}
-			return tx.QueryRow(ctx, find, s.name(viewer)).Scan(&b.id, &b.floor, &b.done)
+			claimed := s.name(viewer)
+			claimed["setting"], claimed["id"], claimed["dead"] = s.setting, inserted["id"], builderDead
+			tag, err := tx.Exec(ctx, claim, claimed)
+			if err != nil {
+				return err
+			}
+			b.ours = tag.RowsAffected() > 0
+			found := s.name(viewer)
+			found["setting"] = s.setting
+			return tx.QueryRow(ctx, find, found).Scan(&b.id, &b.floor, &b.done)
 		})
 		if !errors.Is(err, pgx.ErrNoRows) {
 			break
 		}
-		if err = s.Rivers.RefreshAccess(ctx); err != nil { // makes a clock that was lost
+		// There is no clock, or a server of another setting registered a feed meanwhile.
+		if err = s.Rivers.RefreshAccess(ctx); err != nil {
 			return b, err
 		}
 	}
@@ -101,7 +164,7 @@ func (s *stored) build(ctx context.Context, viewer int64, b building) error {
 	if s.keep > 0 {
 		limit = s.keep
 	}
-	for floor := b.floor; ; {
+	for floor, tries := b.floor, 0; ; {
 		deadline, err := s.deadline(ctx)
 		if err != nil {
 			return err
@@ -116,9 +179,12 @@ func (s *stored) build(ctx context.Context, viewer int64, b building) error {
 			return err
 		}
 		if !inTime {
+			if tries++; tries == chunkTries {
+				return fmt.Errorf("fill %s feed of account %d: each of %d tries was late: %w", s.strategy, viewer, tries, rivers.ErrUnavailable)
+			}
 			continue
 		}
-		floor = scanned.Floor
+		floor, tries = scanned.Floor, 0
 		if scanned.Finished || s.keep > 0 {
 			pause(ctx, beforeSwap)
 			return s.swap(ctx, viewer, b.id, floor)
@@ -137,7 +203,7 @@ func (s *stored) chunk(ctx context.Context, viewer, feed, floor int64, limit int
 		if err != nil {
 			return err
 		}
-		scanned, err = sn.Scan(ctx, scanBelow(viewer, home, rivers.Cursor{Place: floor, PostID: math.MinInt64}, limit))
+		scanned, err = scanOn(ctx, sn, scanBelow(viewer, home, rivers.Cursor{Place: floor, PostID: math.MinInt64}, limit))
 		if err != nil {
 			return err
 		}
@@ -174,7 +240,7 @@ func versionsOf(ctx context.Context, sn *snapshot.Snapshot, posts []snapshot.Pla
 // deadline is until when a writer may write who looks up feeds, or takes a snapshot, from now
 // on.
 func (s *stored) deadline(ctx context.Context) (at time.Time, err error) {
-	err = s.Secondary.QueryRow(ctx, `SELECT clock_timestamp() + @within::interval`, pgx.StrictNamedArgs{"within": writeDeadline}).Scan(&at)
+	err = s.Secondary.QueryRow(ctx, `SELECT clock_timestamp() + @within::interval`, pgx.StrictNamedArgs{"within": s.within}).Scan(&at)
 	if err != nil {
 		return at, fmt.Errorf("read clock: %w", err)
 	}
@@ -183,7 +249,7 @@ func (s *stored) deadline(ctx context.Context) (at time.Time, err error) {
 
 // progress remembers how far a feed is filled, for a fill that is cut off.
 func (s *stored) progress(ctx context.Context, feed, floor int64) error {
-	const query = `UPDATE home_feeds SET floor_place = @floor WHERE id = @id AND state = 'building'`
+	const query = `UPDATE home_feeds SET floor_place = @floor, visited_at = clock_timestamp() WHERE id = @id AND state = 'building'`
 	tag, err := s.Secondary.Exec(ctx, query, pgx.StrictNamedArgs{"id": feed, "floor": floor})
 	if err != nil {
 		return fmt.Errorf("keep the progress of a feed: %w", err)
