@@ -40,7 +40,7 @@ var subjects = []subject{
 	{"cache", Linked, func(s strategies.Stores) strategies.Strategy {
 		return strategies.NewCache(s, strategies.NewRead(s.Primary, 0), 0, 0)
 	}},
-	{"rivers", Linked, func(s strategies.Stores) strategies.Strategy { return strategies.NewRivers(s.Rivers) }},
+	{"rivers", Folds, func(s strategies.Stores) strategies.Strategy { return strategies.NewRivers(s.Rivers) }},
 }
 
 // Names returns the names of all strategies that are measured, each once.

@@ -58,18 +58,44 @@ func (b *bench) in(ctx context.Context, s subject, do func(*place) error) (err e
 
 // read reads a page with the texts of its posts.
 func (p *place) read(ctx context.Context, viewer int64, below rivers.Cursor) (next rivers.Cursor, err error) {
-	page, more, err := p.strategy.Page(ctx, timelines.Viewer{AccountID: viewer}, below, pageSize)
+	page, err := p.strategy.Page(ctx, timelines.Viewer{AccountID: viewer}, below, pageSize)
 	if err != nil {
 		return next, err
 	}
-	if len(page) == 0 {
+	if len(page.Entries) == 0 {
 		return next, fmt.Errorf("%s: a page of account %d below %v is empty", p.name, viewer, below)
 	}
-	if more {
-		last := page[len(page)-1]
-		next = rivers.Cursor{Place: last.Place, PostID: last.PostID}
+	if page.More {
+		next = page.Next
 	}
-	return next, nil
+	if p.content != Linked {
+		return next, nil
+	}
+	return next, p.texts(ctx, page.Entries)
+}
+
+// texts reads what the posts of a page say, all at once, as the content service of 001 does.
+func (p *place) texts(ctx context.Context, entries []strategies.Entry) error {
+	ids := make([]int64, len(entries))
+	for i, e := range entries {
+		ids[i] = e.PostID
+	}
+	const query = `SELECT p.id, p.body, a.name FROM posts p JOIN accounts a ON a.id = p.author_id WHERE p.id = ANY(@posts)`
+	rows, err := p.stand.Primary.Query(ctx, query, pgx.StrictNamedArgs{"posts": ids})
+	if err != nil {
+		return err
+	}
+	texts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[text])
+	if err == nil && len(texts) != len(ids) {
+		err = fmt.Errorf("%d of %d posts have a text", len(texts), len(ids))
+	}
+	return err
+}
+
+// text is what a post says, and whose it is.
+type text struct {
+	PostID       int64
+	Body, Author string
 }
 
 // post writes a post and brings it into all feeds.
