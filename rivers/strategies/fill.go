@@ -214,7 +214,7 @@ func (s *stored) chunk(ctx context.Context, viewer, feed, floor int64, limit int
 		for _, p := range scanned.Posts {
 			entries = append(entries, stamped{feed: feed, Entry: Entry(p), version: versions[p.PostID]})
 		}
-		return nil
+		return s.embed(ctx, sn, entries)
 	})
 	return entries, scanned, err
 }

@@ -239,13 +239,29 @@ func (s *stored) pushBatch(ctx context.Context, pairs snapshot.ViewerPairs, feed
 				entries = append(entries, entryOf(feed, viewer, st, homes[viewer]))
 			}
 		}
-		return nil
+		return s.embed(ctx, sn, entries)
 	})
 	if err != nil {
 		return false, err
 	}
 	pause(ctx, afterSnapshot)
 	return s.write(ctx, entries, feeds.deadline)
+}
+
+// embed adds what the posts say, if feeds hold that.
+func (s *stored) embed(ctx context.Context, sn *snapshot.Snapshot, entries []stamped) error {
+	if s.Texts == nil || len(entries) == 0 {
+		return nil
+	}
+	posts := map[int64]struct{}{}
+	for _, e := range entries {
+		posts[e.PostID] = struct{}{}
+	}
+	texts, err := s.Texts(ctx, sn, slices.Collect(maps.Keys(posts)))
+	for i := range entries {
+		entries[i].text = texts[entries[i].PostID]
+	}
+	return err
 }
 
 // homes are timelines of viewers' homes, by viewer.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -22,7 +23,14 @@ type Stores struct {
 	Primary   *timelines.Store
 	Rivers    *rivers.Store // keeps the secondary store's epoch
 	Secondary *pgxpool.Pool
+	// Texts, if set, has each feed hold a copy of the texts of its posts, as the embedded content of
+	// 001 does; pages bring them then. It is for riverbench, which measures what that costs. No site
+	// can select it: an edit moves no post, so it reaches no copy.
+	Texts Texts
 }
+
+// Texts returns what posts say, by id. It is asked again whenever a post is written into feeds.
+type Texts func(ctx context.Context, sn *snapshot.Snapshot, posts []int64) (map[int64]string, error)
 
 // stored are the feeds of one strategy that stores them: fan-out on write. It is safe for
 // concurrent use.
@@ -75,6 +83,9 @@ const (
 const retries = 20
 
 func newStored(s Stores, strategy string, setting int64, sh shape) *stored {
+	if s.Texts != nil {
+		setting = -setting // a feed with texts is another one
+	}
 	return &stored{Stores: s, shape: sh, strategy: strategy, setting: setting, chunkSize: chunkSize, batch: batch, within: writeDeadline, idle: feedIdle}
 }
 
@@ -103,12 +114,12 @@ type raw struct {
 func (s *stored) readFeed(ctx context.Context, viewer int64, below rivers.Cursor, buckets int) (*raw, error) {
 	const query = `
 		SELECT f.id, f.floor_place, f.floor_post, f.visited_at < clock_timestamp() - interval '1 minute',
-			b.low_place, b.low_post, b.posts, b.places
+			b.low_place, b.low_post, b.posts, b.places, b.texts
 		FROM clock c
 		JOIN home_feeds f ON f.viewer_id = @viewer AND f.strategy = @strategy AND f.state = 'live'
 			AND f.epoch = c.epoch AND f.setting = @setting
 		LEFT JOIN LATERAL (
-			SELECT low_place, low_post, posts, places FROM home_feed_buckets
+			SELECT low_place, low_post, posts, places, texts FROM home_feed_buckets
 			WHERE feed_id = f.id AND (low_place, low_post) < (@place::bigint, @post::bigint)
 			ORDER BY low_place DESC, low_post DESC LIMIT @buckets) b ON true
 		ORDER BY b.low_place DESC, b.low_post DESC`
@@ -122,13 +133,14 @@ func (s *stored) readFeed(ctx context.Context, viewer int64, below rivers.Cursor
 	var r raw
 	var low [2]*int64
 	var posts, places []int64
-	dest := []any{&r.id, &r.floor.Place, &r.floor.PostID, &r.stale, &low[0], &low[1], &posts, &places}
+	var texts []string
+	dest := []any{&r.id, &r.floor.Place, &r.floor.PostID, &r.stale, &low[0], &low[1], &posts, &places, &texts}
 	_, err = pgx.ForEachRow(rows, dest, func() error {
 		if found == nil {
 			found = &raw{id: r.id, floor: r.floor, stale: r.stale}
 		}
 		if low[0] != nil {
-			found.buckets = append(found.buckets, newBucket(r.id, Entry{Place: *low[0], PostID: *low[1]}, posts, places))
+			found.buckets = append(found.buckets, newBucket(r.id, Entry{Place: *low[0], PostID: *low[1]}, posts, places, texts))
 		}
 		return nil
 	})
@@ -168,15 +180,16 @@ type reading struct {
 	viewer   timelines.Viewer
 	from     rivers.Cursor // where the page begins
 	limit    int
-	feed     int64         // of what was read so far
-	at       rivers.Cursor // where to read on
-	pending  []Entry       // read and not yet decided
-	decided  rivers.Cursor // the last place that was
-	times    int           // how often was decided
-	entries  []Entry       // seen by the viewer
-	short    bool          // the page ends before it is full
-	finished bool          // it ends where the feed ends
-	floor    Entry         // of the feed
+	feed     int64            // of what was read so far
+	at       rivers.Cursor    // where to read on
+	pending  []Entry          // read and not yet decided
+	decided  rivers.Cursor    // the last place that was
+	times    int              // how often was decided
+	entries  []Entry          // seen by the viewer
+	texts    map[int64]string // of what was read, if feeds embed them
+	short    bool             // the page ends before it is full
+	finished bool             // it ends where the feed ends
+	floor    Entry            // of the feed
 }
 
 // read reads on until the page is full or the feed ends. It reports whether the page must
@@ -205,6 +218,11 @@ func (p *reading) read(ctx context.Context) (again bool, err error) {
 				if below(e, p.at) && !above(f.floor, e) {
 					p.pending = append(p.pending, e)
 				}
+			}
+			if p.texts == nil {
+				p.texts = b.texts
+			} else {
+				maps.Copy(p.texts, b.texts)
 			}
 		}
 		ends := len(f.buckets) < buckets
@@ -256,6 +274,7 @@ func (p *reading) decide(ctx context.Context, all bool) (full bool, err error) {
 // know of, so the place of a short page's end is a coarser one.
 func (p *reading) page() Page {
 	page := pageOf(p.entries, p.limit)
+	page.Texts = p.texts
 	if p.short {
 		page.More, page.Next = true, rivers.NextBelow(p.decided.Place+1, p.from)
 	}

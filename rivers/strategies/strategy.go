@@ -22,6 +22,9 @@ type Page struct {
 	// More: older entries may exist. Next is the place below which they are.
 	More bool
 	Next rivers.Cursor
+	// Texts has what its posts say, by id, and perhaps what others say, if feeds embed texts
+	// (Stores.Texts). Posts that are read elsewhere have none.
+	Texts map[int64]string
 }
 
 // Strategy makes home feeds. Implementations are safe for concurrent use.

@@ -15,7 +15,8 @@ type stamped struct {
 	Entry
 	feed    int64
 	version int64
-	removed bool // the feed does not hold it
+	removed bool   // the feed does not hold it
+	text    string // if feeds embed texts
 }
 
 // move is a write that applies: where the post stood and where it stands, each if it did.
@@ -126,7 +127,7 @@ func (s *stored) lockTx(ctx context.Context, tx pgx.Tx, entries []stamped, deadl
 // are any. The feeds must be locked.
 func (s *stored) bucketsTx(ctx context.Context, tx pgx.Tx, entries []stamped) (map[int64][]*bucket, error) {
 	const query = `
-		SELECT b.feed_id, b.low_place, b.low_post, b.posts, b.places
+		SELECT b.feed_id, b.low_place, b.low_post, b.posts, b.places, b.texts
 		FROM (
 			SELECT DISTINCT l.* FROM unnest(@feeds::bigint[], @places::bigint[], @posts::bigint[]) n(feed_id, place, post_id)
 			CROSS JOIN LATERAL (
@@ -147,8 +148,9 @@ func (s *stored) bucketsTx(ctx context.Context, tx pgx.Tx, entries []stamped) (m
 	var feed int64
 	var low Entry
 	var held, at []int64
-	_, err = pgx.ForEachRow(rows, []any{&feed, &low.Place, &low.PostID, &held, &at}, func() error {
-		found[feed] = append(found[feed], newBucket(feed, low, held, at))
+	var texts []string
+	_, err = pgx.ForEachRow(rows, []any{&feed, &low.Place, &low.PostID, &held, &at, &texts}, func() error {
+		found[feed] = append(found[feed], newBucket(feed, low, held, at, texts))
 		return nil
 	})
 	if err != nil {
@@ -183,19 +185,22 @@ func (s *stored) saveTx(ctx context.Context, tx pgx.Tx, c changed) error {
 		DELETE FROM home_feed_buckets b USING unnest(@feeds::bigint[], @places::bigint[], @posts::bigint[]) n(feed_id, place, post_id)
 		WHERE b.feed_id = n.feed_id AND b.low_place = n.place AND b.low_post = n.post_id`
 	const saveBuckets = `
-		INSERT INTO home_feed_buckets (feed_id, low_place, low_post, most, posts, places)
+		INSERT INTO home_feed_buckets (feed_id, low_place, low_post, most, posts, places, texts)
 		SELECT feed_id, low_place, low_post, @most,
-			array_agg(post_id ORDER BY place DESC, post_id DESC), array_agg(place ORDER BY place DESC, post_id DESC)
-		FROM unnest(@feeds::bigint[], @low_places::bigint[], @low_posts::bigint[], @places::bigint[], @posts::bigint[])
-			AS n(feed_id, low_place, low_post, place, post_id)
+			array_agg(post_id ORDER BY place DESC, post_id DESC), array_agg(place ORDER BY place DESC, post_id DESC),
+			array_agg(text ORDER BY place DESC, post_id DESC) FILTER (WHERE text IS NOT NULL)
+		FROM unnest(@feeds::bigint[], @low_places::bigint[], @low_posts::bigint[], @places::bigint[], @posts::bigint[], @texts::text[])
+			AS n(feed_id, low_place, low_post, place, post_id, text)
 		GROUP BY feed_id, low_place, low_post
-		ON CONFLICT (feed_id, low_place, low_post) DO UPDATE SET posts = excluded.posts, places = excluded.places, most = excluded.most`
+		ON CONFLICT (feed_id, low_place, low_post) DO UPDATE SET posts = excluded.posts, places = excluded.places,
+			texts = excluded.texts, most = excluded.most`
 	const raiseFloors = `
 		UPDATE home_feeds f SET floor_place = n.place, floor_post = n.post_id
 		FROM unnest(@feeds::bigint[], @places::bigint[], @posts::bigint[]) n(feed_id, place, post_id)
 		WHERE f.id = n.feed_id AND (f.floor_place, f.floor_post) < (n.place, n.post_id)`
 	var empty, floors, dropped, held []stamped
 	var lowPlaces, lowPosts []int64
+	var texts []string
 	for _, b := range c.buckets {
 		if len(b.entries) == 0 {
 			empty = append(empty, stamped{feed: b.feed, Entry: b.low})
@@ -203,6 +208,9 @@ func (s *stored) saveTx(ctx context.Context, tx pgx.Tx, c changed) error {
 		for _, e := range b.entries {
 			held = append(held, stamped{feed: b.feed, Entry: e})
 			lowPlaces, lowPosts = append(lowPlaces, b.low.Place), append(lowPosts, b.low.PostID)
+			if s.Texts != nil {
+				texts = append(texts, b.texts[e.PostID])
+			}
 		}
 		for _, e := range b.dropped {
 			dropped = append(dropped, stamped{feed: b.feed, Entry: e})
@@ -228,7 +236,7 @@ func (s *stored) saveTx(ctx context.Context, tx pgx.Tx, c changed) error {
 	queue(savePosts, moved, pgx.StrictNamedArgs{"versions": versions, "removed": removed})
 	queue(dropPosts, dropped, nil)
 	queue(removeBuckets, empty, nil)
-	queue(saveBuckets, held, pgx.StrictNamedArgs{"low_places": lowPlaces, "low_posts": lowPosts, "most": s.most()})
+	queue(saveBuckets, held, pgx.StrictNamedArgs{"low_places": lowPlaces, "low_posts": lowPosts, "texts": texts, "most": s.most()})
 	queue(raiseFloors, floors, nil)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("save feeds: %w", err)

@@ -16,6 +16,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/rivers/strategies"
 	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 )
 
 // pageSize is how many posts a page has, as those of riverrun.
@@ -52,7 +53,11 @@ func (b *bench) in(ctx context.Context, s subject, do func(*place) error) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, p.rivers.Stop(context.WithoutCancel(ctx))) }()
-	p.strategy = s.open(strategies.Stores{Primary: b.store, Rivers: p.rivers, Secondary: b.stand.Secondary})
+	stores := strategies.Stores{Primary: b.store, Rivers: p.rivers, Secondary: b.stand.Secondary}
+	if s.content == Embedded {
+		stores.Texts = embedded
+	}
+	p.strategy = s.open(stores)
 	return do(p)
 }
 
@@ -68,34 +73,57 @@ func (p *place) read(ctx context.Context, viewer int64, below rivers.Cursor) (ne
 	if page.More {
 		next = page.Next
 	}
-	if p.content != Linked {
+	if p.content == Folds {
 		return next, nil
 	}
-	return next, p.texts(ctx, page.Entries)
+	var missing []int64
+	for _, e := range page.Entries {
+		if _, ok := page.Texts[e.PostID]; !ok {
+			missing = append(missing, e.PostID)
+		}
+	}
+	if p.content == Embedded && len(missing) > 0 && p.name != "cache" {
+		return next, fmt.Errorf("%s: the feed of account %d has no text of %d posts", p.name, viewer, len(missing))
+	}
+	return next, p.texts(ctx, missing)
+}
+
+// textsOf reads what posts say, and whose they are.
+const textsOf = `SELECT p.id, a.name || ': ' || p.body FROM posts p JOIN accounts a ON a.id = p.author_id WHERE p.id = ANY(@posts)`
+
+// embedded is what feeds hold of posts.
+func embedded(ctx context.Context, sn *snapshot.Snapshot, posts []int64) (map[int64]string, error) {
+	rows, err := sn.Tx().Query(ctx, textsOf, pgx.StrictNamedArgs{"posts": posts})
+	if err != nil {
+		return nil, err
+	}
+	texts := make(map[int64]string, len(posts))
+	var post int64
+	var text string
+	_, err = pgx.ForEachRow(rows, []any{&post, &text}, func() error { texts[post] = text; return nil })
+	return texts, err
 }
 
 // texts reads what the posts of a page say, all at once, as the content service of 001 does.
-func (p *place) texts(ctx context.Context, entries []strategies.Entry) error {
-	ids := make([]int64, len(entries))
-	for i, e := range entries {
-		ids[i] = e.PostID
+func (p *place) texts(ctx context.Context, posts []int64) error {
+	if len(posts) == 0 {
+		return nil
 	}
-	const query = `SELECT p.id, p.body, a.name FROM posts p JOIN accounts a ON a.id = p.author_id WHERE p.id = ANY(@posts)`
-	rows, err := p.stand.Primary.Query(ctx, query, pgx.StrictNamedArgs{"posts": ids})
+	rows, err := p.stand.Primary.Query(ctx, textsOf, pgx.StrictNamedArgs{"posts": posts})
 	if err != nil {
 		return err
 	}
 	texts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[text])
-	if err == nil && len(texts) != len(ids) {
-		err = fmt.Errorf("%d of %d posts have a text", len(texts), len(ids))
+	if err == nil && len(texts) != len(posts) {
+		err = fmt.Errorf("%d of %d posts have a text", len(texts), len(posts))
 	}
 	return err
 }
 
-// text is what a post says, and whose it is.
+// text is what a post says.
 type text struct {
-	PostID       int64
-	Body, Author string
+	PostID int64
+	Text   string
 }
 
 // post writes a post and brings it into all feeds.

@@ -1,0 +1,1 @@
+ALTER TABLE home_feed_buckets DROP COLUMN texts;
