@@ -17,7 +17,7 @@ import (
 var errGone = errors.New("feed is gone")
 
 // Fill implements Filler.
-func (s *stored) Fill(ctx context.Context, viewer int64) error { return s.fill(ctx, viewer, false) }
+func (s *stored) Fill(ctx context.Context, viewer int64) error { return s.fill(ctx, viewer, 0) }
 
 // A builder gives a sign of life with each chunk. One that is silent for builderDead is taken
 // over, at worst to do a part of the work twice. Others look for the end of a build every
@@ -28,17 +28,16 @@ const (
 	chunkTries  = 5
 )
 
-// fill makes a feed and puts it in place. anew says that one that stands, or is being built,
-// may be of a state before the change that asks. It is the same protocol as a river's build:
-// the feed is registered, then the snapshots are taken, and a writer writes into feeds that
-// are being built as into those that live.
-func (s *stored) fill(ctx context.Context, viewer int64, anew bool) error {
+// fill makes a feed and puts it in place. One that stands, or is being built, will do if it was
+// filled with the change of that transaction of the primary store; 0: any will do. It is the
+// same protocol as a river's build: the feed is registered, then the snapshots are taken, and a
+// writer writes into feeds that are being built as into those that live.
+func (s *stored) fill(ctx context.Context, viewer, tx int64) error {
 	for gone := 0; gone < retries; {
-		b, err := s.register(ctx, viewer, anew)
+		b, err := s.register(ctx, viewer, tx)
 		if err != nil || b.done {
 			return err
 		}
-		anew = false // a build that is joined from now on knows the change
 		if !b.ours {
 			if err := s.await(ctx, b.id); err != nil {
 				return err
@@ -63,6 +62,9 @@ type building struct {
 	done  bool  // a feed is live already
 	ours  bool  // to build; otherwise another builder is at work
 }
+
+// knowing is the condition on a feed f that it was filled with the change of a transaction.
+const knowing = `(@change::bigint = 0 OR pg_visible_in_snapshot(@change::bigint::text::xid8, f.knows))`
 
 // await returns when a build is done, or was given up.
 func (s *stored) await(ctx context.Context, feed int64) error {
@@ -95,34 +97,41 @@ func (s *stored) release(ctx context.Context, feed int64) error {
 }
 
 // register makes the row of a feed that is to be filled, takes over one whose builder is dead,
-// or finds one that another builder works on.
-//
-// Two callers may come at once with anew. The second then finds the first one's row when it
-// inserts its own. That row was not yet committed when the second looked for rows to retire, and
-// so it was registered after the second one's change. Its builder sees the change.
-func (s *stored) register(ctx context.Context, viewer int64, anew bool) (b building, err error) {
+// or finds one that another builder works on. Builds from before the change of that transaction
+// are retired. Whether they are is told by a snapshot taken before the row is there; those that
+// the build reads are later, and see what it saw.
+func (s *stored) register(ctx context.Context, viewer, change int64) (b building, err error) {
 	const retire = `
 		UPDATE home_feeds f SET state = 'retired', retired_at = clock_timestamp()
 		WHERE f.id IN (SELECT id FROM home_feeds WHERE viewer_id = @viewer AND strategy = @strategy AND state <> 'retired' ORDER BY id FOR UPDATE)
-			AND (f.state = 'building' AND @anew OR f.setting <> @setting OR f.epoch IS DISTINCT FROM (SELECT epoch FROM clock))`
+			AND (f.state = 'building' AND NOT (` + knowing + `) OR f.setting <> @setting OR f.epoch IS DISTINCT FROM (SELECT epoch FROM clock))`
 	const insert = `
-		INSERT INTO home_feeds (id, viewer_id, strategy, setting, epoch)
-		SELECT @id, @viewer, @strategy, @setting, epoch FROM clock
-		WHERE @anew OR NOT EXISTS (SELECT FROM home_feeds WHERE viewer_id = @viewer AND strategy = @strategy AND state = 'live')
+		INSERT INTO home_feeds (id, viewer_id, strategy, setting, epoch, knows)
+		SELECT @id, @viewer, @strategy, @setting, epoch, @knows::text::pg_snapshot FROM clock
+		WHERE NOT EXISTS (SELECT FROM home_feeds f WHERE viewer_id = @viewer AND strategy = @strategy AND state = 'live' AND ` + knowing + `)
 		ON CONFLICT (viewer_id, strategy) WHERE state = 'building' DO NOTHING`
 	const claim = `
 		UPDATE home_feeds SET visited_at = clock_timestamp()
 		WHERE viewer_id = @viewer AND strategy = @strategy AND state = 'building' AND setting = @setting
 			AND (id = @id OR visited_at < clock_timestamp() - @dead::interval)`
 	const find = `
-		SELECT id, floor_place, state = 'live' FROM home_feeds
-		WHERE viewer_id = @viewer AND strategy = @strategy AND state <> 'retired' AND setting = @setting
+		SELECT id, floor_place, state = 'live' FROM home_feeds f
+		WHERE viewer_id = @viewer AND strategy = @strategy AND setting = @setting
+			AND (state = 'building' OR state = 'live' AND ` + knowing + `)
 		ORDER BY state = 'building' DESC LIMIT 1`
 	for range retries {
+		var knows string
+		err = s.Primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
+			knows, err = sn.Sees(ctx)
+			return err
+		})
+		if err != nil {
+			return b, err
+		}
 		args := s.name(viewer)
-		args["anew"], args["setting"] = anew, s.setting
+		args["change"], args["setting"] = change, s.setting
 		inserted := s.name(viewer)
-		inserted["anew"], inserted["setting"], inserted["id"] = anew, s.setting, newID()
+		inserted["change"], inserted["setting"], inserted["id"], inserted["knows"] = change, s.setting, newID(), knows
 		err = pgx.BeginFunc(ctx, s.Secondary, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, retire, args); err != nil {
 				return err
@@ -138,7 +147,7 @@ func (s *stored) register(ctx context.Context, viewer int64, anew bool) (b build
 			}
 			b.ours = tag.RowsAffected() > 0
 			found := s.name(viewer)
-			found["setting"] = s.setting
+			found["setting"], found["change"] = s.setting, change
 			return tx.QueryRow(ctx, find, found).Scan(&b.id, &b.floor, &b.done)
 		})
 		if !errors.Is(err, pgx.ErrNoRows) {

@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/rivers/strategies"
+	"riverrun/timelines"
 )
 
 // Many who read a feed first at the same time fill it once: one builds, and the others wait.
@@ -74,5 +75,52 @@ func TestABuildThatFails(t *testing.T) {
 		SELECT 1, 1000, epoch, 4, 'sized', clock_timestamp() - interval '6 seconds' FROM clock`)
 	if err := s.Fill(context.WithoutCancel(ctx), 1000); err != nil || waits != 0 {
 		t.Errorf("a fill whose builder is dead waited %d times and got %v", waits, err)
+	}
+}
+
+// A change of what somebody follows fills the feed once, however often it is applied, and while
+// it is filled too. The next change fills it again.
+func TestAChangeFillsAFeedOnce(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.act(w.posting(bob, "one"))
+	s := strategies.NewSized(w.stores(), 4)
+	w.all = map[string]strategies.Strategy{"sized": s}
+	w.same("before", ann)
+	fills := 0
+	for _, change := range []func(context.Context) (timelines.Change, error){
+		w.following(ann, "bob"), named(w.store.Subscriptions.Unsubscribe, ann, "bob"),
+	} {
+		w.act(change)
+		tx, err := w.store.TxNow(w.ctx)
+		followed := timelines.Replace{ViewerID: ann.AccountID, Tx: must(w, tx, err)}
+		var joining sync.WaitGroup
+		waits := make(chan struct{})
+		ctx := strategies.PausedAt(w.ctx, strategies.AfterSnapshot, func() {
+			joins := strategies.PausedAt(w.ctx, strategies.Waiting, func() { close(waits) })
+			joining.Go(func() {
+				if err := s.Apply(joins, followed); err != nil {
+					t.Error(err)
+				}
+			})
+			select {
+			case <-waits:
+			case <-time.After(20 * time.Second):
+				t.Error("the second time does not wait for the first")
+			}
+		})
+		if err := s.Apply(ctx, followed); err != nil {
+			t.Fatal(err)
+		}
+		joining.Wait()
+		if err := s.Apply(w.ctx, followed); err != nil {
+			t.Fatal(err)
+		}
+		fills++
+		if n := w.count(`SELECT count(*) FROM home_feeds WHERE state = 'retired'`); n != fills {
+			t.Errorf("%d feeds were replaced, want %d", n, fills)
+		}
+		w.same("after", ann)
 	}
 }
