@@ -162,7 +162,7 @@ func TestCaches(t *testing.T) {
 		t.Errorf("%d caches, want 2: both were just read", n)
 	}
 	w.exec(`UPDATE home_feeds SET visited_at = visited_at - interval '2 hours'`)
-	if _, _, err := cache.Page(w.ctx, bob, rivers.Cursor{}, 3); err != nil {
+	if _, err := cache.Page(w.ctx, bob, rivers.Cursor{}, 3); err != nil {
 		t.Fatal(err)
 	}
 	if err := cache.Expire(w.ctx); err != nil {

@@ -58,20 +58,28 @@ func NewCache(s Stores, read *Read, size int, idle time.Duration) *Cache {
 }
 
 // Page implements Strategy.
-func (c *Cache) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, more bool, err error) {
-	entries, at, ends, err := c.stored.page(ctx, v, below, limit)
+func (c *Cache) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (Page, error) {
+	p, err := c.stored.read(ctx, v, below, limit)
 	if err != nil {
-		return nil, false, err
+		return Page{}, err
 	}
-	if left := limit + 1 - len(entries); ends && left > 0 {
-		rest, _, err := c.read.Page(ctx, v, at, left)
-		if err != nil {
-			return nil, false, err
-		}
-		entries = append(entries, rest...)
+	left := limit + 1 - len(p.entries)
+	if !p.finished || left <= 0 || p.floor == bottom {
+		return p.page(), nil
 	}
-	entries, more = cut(entries, limit)
-	return entries, more, nil
+	at := p.from
+	if floor := p.floor.cursor(); at.Above(floor) {
+		at = floor
+	}
+	rest, err := c.read.Page(ctx, v, at, left)
+	if err != nil {
+		return Page{}, err
+	}
+	page := pageOf(append(p.entries, rest.Entries...), limit)
+	if !page.More {
+		page.More, page.Next = rest.More, rest.Next
+	}
+	return page, nil
 }
 
 // Apply implements Strategy.

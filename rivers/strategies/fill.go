@@ -63,7 +63,7 @@ func (s *stored) register(ctx context.Context, viewer int64, anew bool) (b build
 		ON CONFLICT (viewer_id, strategy) WHERE state = 'building' DO NOTHING`
 	const find = `
 		SELECT id, floor_place, state = 'live' FROM home_feeds
-		WHERE viewer_id = @viewer AND strategy = @strategy AND state <> 'retired'
+		WHERE viewer_id = @viewer AND strategy = @strategy AND state <> 'retired' AND setting = @setting
 		ORDER BY state = 'building' DESC LIMIT 1`
 	for range retries {
 		args := s.name(viewer)
@@ -77,12 +77,15 @@ func (s *stored) register(ctx context.Context, viewer int64, anew bool) (b build
 			if _, err := tx.Exec(ctx, insert, inserted); err != nil {
 				return err
 			}
-			return tx.QueryRow(ctx, find, s.name(viewer)).Scan(&b.id, &b.floor, &b.done)
+			found := s.name(viewer)
+			found["setting"] = s.setting
+			return tx.QueryRow(ctx, find, found).Scan(&b.id, &b.floor, &b.done)
 		})
 		if !errors.Is(err, pgx.ErrNoRows) {
 			break
 		}
-		if err = s.Rivers.RefreshAccess(ctx); err != nil { // makes a clock that was lost
+		// There is no clock, or a server of another setting registered a feed meanwhile.
+		if err = s.Rivers.RefreshAccess(ctx); err != nil {
 			return b, err
 		}
 	}
@@ -137,7 +140,7 @@ func (s *stored) chunk(ctx context.Context, viewer, feed, floor int64, limit int
 		if err != nil {
 			return err
 		}
-		scanned, err = sn.Scan(ctx, scanBelow(viewer, home, rivers.Cursor{Place: floor, PostID: math.MinInt64}, limit))
+		scanned, err = scanOn(ctx, sn, scanBelow(viewer, home, rivers.Cursor{Place: floor, PostID: math.MinInt64}, limit))
 		if err != nil {
 			return err
 		}

@@ -20,28 +20,45 @@ type feedsOf struct {
 	deadline time.Time
 }
 
+// lookUp returns the feeds of these viewers. Those of another setting, which another server
+// made, are not written but retired: buckets are made by one setting, and nobody must read a
+// feed that missed a change. So while servers differ, each change costs its readers a fill.
 func (s *stored) lookUp(ctx context.Context, viewers []int64) (f feedsOf, err error) {
 	const query = `
-		SELECT f.id, f.viewer_id
+		SELECT f.id, f.viewer_id, f.setting = @setting
 		FROM unnest(@viewers::bigint[]) v(id)
 		CROSS JOIN LATERAL (
-			SELECT id, viewer_id, epoch FROM home_feeds
+			SELECT id, viewer_id, epoch, setting FROM home_feeds
 			WHERE viewer_id = v.id AND strategy = @strategy AND state <> 'retired' OFFSET 0) f
 		JOIN clock c ON c.epoch = f.epoch`
 	if f.deadline, err = s.deadline(ctx); err != nil {
 		return f, err
 	}
-	rows, err := s.Secondary.Query(ctx, query, pgx.StrictNamedArgs{"viewers": viewers, "strategy": s.strategy})
+	rows, err := s.Secondary.Query(ctx, query, pgx.StrictNamedArgs{
+		"viewers": viewers, "strategy": s.strategy, "setting": s.setting,
+	})
 	if err != nil {
 		return f, fmt.Errorf("look up feeds: %w", err)
 	}
 	f.of = map[int64][]int64{}
 	var id, viewer int64
-	_, err = pgx.ForEachRow(rows, []any{&id, &viewer}, func() error { f.of[viewer] = append(f.of[viewer], id); return nil })
+	var ours bool
+	var others []int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &viewer, &ours}, func() error {
+		if ours {
+			f.of[viewer] = append(f.of[viewer], id)
+		} else {
+			others = append(others, id)
+		}
+		return nil
+	})
 	if err != nil {
 		return f, fmt.Errorf("look up feeds: %w", err)
 	}
-	return f, nil
+	if len(others) == 0 {
+		return f, nil
+	}
+	return f, s.retireThose(ctx, `SELECT unnest(@feeds::bigint[])`, pgx.StrictNamedArgs{"feeds": others})
 }
 
 // viewersOf returns, for each post, the viewers whose homes have one of its touched timelines,

@@ -132,38 +132,42 @@ func (s *stored) readFeed(ctx context.Context, viewer int64, below rivers.Cursor
 // bottom is a place below all posts.
 var bottom = Entry{Place: math.MinInt64, PostID: math.MinInt64}
 
-// page returns up to limit+1 entries that the viewer sees below a place. If the feed ends
-// before at its floor, ends says so, and at is where older posts follow that the feed does not
-// hold. A viewer without a feed gets one.
-func (s *stored) page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, at rivers.Cursor, ends bool, err error) {
+// read reads a page below a place. A viewer without a feed gets one.
+func (s *stored) read(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (*reading, error) {
 	if err := admit(v); err != nil {
-		return nil, at, false, err
+		return nil, err
 	}
 	if below.Top() {
 		below = rivers.Cursor{Place: math.MaxInt64, PostID: math.MaxInt64}
 	}
 	for range retries {
-		p := reading{stored: s, viewer: v, at: below, limit: limit}
+		p := &reading{stored: s, viewer: v, from: below, at: below, limit: limit}
 		again, err := p.read(ctx)
 		if err != nil {
-			return nil, at, false, err
+			return nil, err
 		}
 		if !again {
-			return p.entries, p.at, p.ends, nil
+			return p, nil
 		}
 	}
-	return nil, at, false, fmt.Errorf("%s feed of account %d keeps vanishing: %w", s.strategy, v.AccountID, rivers.ErrUnavailable)
+	return nil, fmt.Errorf("%s feed of account %d keeps vanishing: %w", s.strategy, v.AccountID, rivers.ErrUnavailable)
 }
 
 // reading is a page that is being read.
 type reading struct {
 	*stored
-	viewer  timelines.Viewer
-	limit   int
-	feed    int64 // of what was read so far
-	at      rivers.Cursor
-	entries []Entry
-	ends    bool
+	viewer   timelines.Viewer
+	from     rivers.Cursor // where the page begins
+	limit    int
+	feed     int64         // of what was read so far
+	at       rivers.Cursor // where to read on
+	pending  []Entry       // read and not yet decided
+	decided  rivers.Cursor // the last place that was
+	times    int           // how often was decided
+	entries  []Entry       // seen by the viewer
+	short    bool          // the page ends before it is full
+	finished bool          // it ends where the feed ends
+	floor    Entry         // of the feed
 }
 
 // read reads on until the page is full or the feed ends. It reports whether the page must
@@ -182,58 +186,71 @@ func (p *reading) read(ctx context.Context) (again bool, err error) {
 		if p.feed != 0 && p.feed != f.id {
 			return true, nil
 		}
-		if p.feed = f.id; f.stale {
+		if p.feed, p.floor = f.id, f.floor; f.stale {
 			if err := p.visited(ctx, f.id); err != nil {
 				return false, err
 			}
 		}
-		var candidates []Entry
 		for _, b := range f.buckets {
 			for _, e := range b.entries {
 				if below(e, p.at) && !above(f.floor, e) {
-					candidates = append(candidates, e)
+					p.pending = append(p.pending, e)
 				}
 			}
 		}
-		full, err := p.take(ctx, candidates)
-		if err != nil || full {
+		ends := len(f.buckets) < buckets
+		if full, err := p.decide(ctx, ends); err != nil || full {
 			return false, err
 		}
-		if len(f.buckets) < buckets {
-			p.ends = f.floor != bottom
-			if p.ends && above(Entry{p.at.PostID, p.at.Place}, f.floor) {
-				p.at = f.floor.cursor()
-			}
-			// Nobody was asked about the session if there was nothing to decide.
-			_, err := p.take(ctx, nil)
-			return false, err
+		if ends {
+			p.finished = true
+			return false, nil
 		}
 		p.at = f.buckets[len(f.buckets)-1].low.cursor()
 	}
 }
 
-// take adds those of the candidates that the viewer sees, until the page is full.
-func (p *reading) take(ctx context.Context, candidates []Entry) (full bool, err error) {
+// decide adds to the page what the viewer sees of the entries that were read, until it is
+// full. It waits for twice as many as it decided last, so that a few statements decide a page
+// whatever the buckets are. all says that no more entries follow. The session is asked about
+// even if nothing is there to decide.
+func (p *reading) decide(ctx context.Context, all bool) (full bool, err error) {
 	for {
-		some := candidates[:min(len(candidates), p.limit+1)]
-		candidates = candidates[len(some):]
-		if len(some) > 0 || p.viewer.Session != (timelines.Session{}) {
-			err := p.Primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) error {
-				seen, err := shown(ctx, sn, p.viewer, some)
-				p.entries = append(p.entries, seen...)
-				return err
-			})
-			if err != nil {
-				return false, err
-			}
+		n := (p.limit + 1) << min(p.times, patience)
+		if len(p.pending) < n && (!all || len(p.pending) == 0 && p.times > 0) {
+			return false, nil
+		}
+		if p.times >= patience && p.decided.Place < p.from.Place {
+			p.short = true
+			return true, nil
+		}
+		some := p.pending[:min(n, len(p.pending))]
+		err = p.Primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) error {
+			seen, err := shown(ctx, sn, p.viewer, some)
+			p.entries = append(p.entries, seen...)
+			return err
+		})
+		if err != nil {
+			return false, err
+		}
+		p.times++
+		if p.pending = p.pending[len(some):]; len(some) > 0 {
+			p.decided = some[len(some)-1].cursor()
 		}
 		if len(p.entries) > p.limit {
 			return true, nil
 		}
-		if len(candidates) == 0 {
-			return false, nil
-		}
 	}
+}
+
+// page is what was read. The last post that was decided may be one that the viewer must not
+// know of, so the place of a short page's end is a coarser one.
+func (p *reading) page() Page {
+	page := pageOf(p.entries, p.limit)
+	if p.short {
+		page.More, page.Next = true, rivers.NextBelow(p.decided.Place+1, p.from)
+	}
+	return page
 }
 
 // below reports whether an entry stands strictly below a place, above whether a stands above
@@ -253,10 +270,12 @@ func (s *stored) visited(ctx context.Context, feed int64) error {
 }
 
 // Page implements Strategy for strategies that store all of a feed.
-func (s *stored) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, more bool, err error) {
-	entries, _, _, err = s.page(ctx, v, below, limit)
-	entries, more = cut(entries, limit)
-	return entries, more, err
+func (s *stored) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (Page, error) {
+	p, err := s.read(ctx, v, below, limit)
+	if err != nil {
+		return Page{}, err
+	}
+	return p.page(), nil
 }
 
 // Apply implements Strategy. Feeds of viewers who now follow, leave or read other people are

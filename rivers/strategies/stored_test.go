@@ -84,7 +84,7 @@ func TestAPushDuringABuildIsNotLost(t *testing.T) {
 					met = true
 					c.do(w, ann, bob, cat, code)
 				})
-				if _, _, err := s.Page(ctx, ann, rivers.Cursor{}, 5); err != nil {
+				if _, err := s.Page(ctx, ann, rivers.Cursor{}, 5); err != nil {
 					t.Fatal(err)
 				}
 				if !met {

@@ -16,13 +16,22 @@ type Entry struct {
 
 func (e Entry) cursor() rivers.Cursor { return rivers.Cursor{Place: e.Place, PostID: e.PostID} }
 
+// Page is one page of a home feed.
+type Page struct {
+	Entries []Entry // newest first
+	// More: older entries may exist. Next is the place below which they are.
+	More bool
+	Next rivers.Cursor
+}
+
 // Strategy makes home feeds. Implementations are safe for concurrent use.
 type Strategy interface {
 	// Page returns the entries of the viewer's home feed that follow below a place, newest
-	// first, at most limit of them, and whether more follow. The zero cursor is the top; the
-	// last entry of a page is where the next one begins. Errors: rivers.ErrSignInNeeded for
-	// an anonymous viewer, timelines.ErrSignedOut if the viewer's session ended.
-	Page(ctx context.Context, viewer timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, more bool, err error)
+	// first, at most limit of them. The zero cursor is the top. A page may come out short, even
+	// empty, though older entries exist, if finding them would take too long. More and Next say
+	// how to go on. Errors: rivers.ErrSignInNeeded for an anonymous viewer,
+	// timelines.ErrSignedOut if the viewer's session ended.
+	Page(ctx context.Context, viewer timelines.Viewer, below rivers.Cursor, limit int) (Page, error)
 	// Apply brings committed changes into what is stored. It is told which posts and viewers
 	// are concerned, and reads what became of them. So it may be repeated, and the order does
 	// not matter. Pages show a change when Apply has returned; what they must not show any

@@ -33,7 +33,7 @@ type changed struct {
 
 // write brings entries into feeds, in one transaction of five statements, however many they
 // are. A write applies only if its version is greater than the stored one, the feed is not
-// retired, its epoch is the store's, and the deadline has not passed. It reports whether it
+// retired, its setting is ours, its epoch is the store's, and the deadline has not passed. It reports whether it
 // was in time.
 //
 // The row of each feed is locked first, in the order of ids. So two writers of a feed take
@@ -43,7 +43,7 @@ func (s *stored) write(ctx context.Context, entries []stamped, deadline time.Tim
 		return true, nil
 	}
 	err = pgx.BeginFunc(ctx, s.Secondary, func(tx pgx.Tx) error {
-		feeds, stored, late, err := lockTx(ctx, tx, entries, deadline)
+		feeds, stored, late, err := s.lockTx(ctx, tx, entries, deadline)
 		if inTime = !late; err != nil || late {
 			return err
 		}
@@ -87,10 +87,10 @@ func rowOf(e stamped) row { return row{e.feed, e.PostID} }
 
 // lockTx locks the feeds of these entries that may be written, and reads what is stored of
 // their posts. feeds says of each whether it is live.
-func lockTx(ctx context.Context, tx pgx.Tx, entries []stamped, deadline time.Time) (feeds map[int64]bool, stored map[row]stamped, late bool, err error) {
+func (s *stored) lockTx(ctx context.Context, tx pgx.Tx, entries []stamped, deadline time.Time) (feeds map[int64]bool, stored map[row]stamped, late bool, err error) {
 	const lock = `
 		SELECT id, state = 'live' FROM home_feeds
-		WHERE id = ANY(@feeds) AND state <> 'retired' AND epoch = (SELECT epoch FROM clock)
+		WHERE id = ANY(@feeds) AND state <> 'retired' AND setting = @setting AND epoch = (SELECT epoch FROM clock)
 		ORDER BY id FOR UPDATE`
 	const read = `
 		SELECT p.feed_id, p.post_id, p.version, p.place, p.removed_at IS NOT NULL
@@ -102,7 +102,8 @@ func lockTx(ctx context.Context, tx pgx.Tx, entries []stamped, deadline time.Tim
 	}
 	feeds, stored = map[int64]bool{}, map[row]stamped{}
 	b := &pgx.Batch{}
-	b.Queue(lock, pgx.StrictNamedArgs{"feeds": slices.Compact(slices.Sorted(slices.Values(ids)))}).Query(func(rows pgx.Rows) error {
+	args := pgx.StrictNamedArgs{"feeds": slices.Compact(slices.Sorted(slices.Values(ids))), "setting": s.setting}
+	b.Queue(lock, args).Query(func(rows pgx.Rows) error {
 		var id int64
 		var live bool
 		_, err := pgx.ForEachRow(rows, []any{&id, &live}, func() error { feeds[id] = live; return nil })
