@@ -64,15 +64,12 @@ func (h *Homes) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, be
 		return h.rivers.Visit(ctx, v, n, before)
 	}
 	return h.rivers.Compose(ctx, v, n, before, func(ctx context.Context, below rivers.Cursor, limit int) (rivers.Chosen, error) {
-		entries, more, err := h.strategy.Page(ctx, v, below, limit)
+		page, err := h.strategy.Page(ctx, v, below, limit)
 		if err != nil {
 			return rivers.Chosen{}, err
 		}
-		chosen := rivers.Chosen{More: more}
-		if more {
-			chosen.Next = entries[len(entries)-1].cursor()
-		}
-		for _, e := range entries {
+		chosen := rivers.Chosen{More: page.More, Next: page.Next}
+		for _, e := range page.Entries {
 			chosen.Posts = append(chosen.Posts, snapshot.Placed(e))
 		}
 		return chosen, nil
