@@ -2,10 +2,7 @@ package strategies
 
 import (
 	"context"
-	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
@@ -32,7 +29,6 @@ import (
 type Cache struct {
 	stored *stored
 	read   *Read
-	idle   time.Duration
 }
 
 // CacheSize is how many posts a cache keeps if nothing else is said, and CacheIdle how long one
@@ -54,7 +50,8 @@ func NewCache(s Stores, read *Read, size int, idle time.Duration) *Cache {
 	}
 	c := newStored(s, "cache", int64(size), &sizes{})
 	c.keep = size
-	return &Cache{stored: c, read: read, idle: idle}
+	c.idle = idle
+	return &Cache{stored: c, read: read}
 }
 
 // Page implements Strategy.
@@ -93,14 +90,7 @@ func (c *Cache) ApplyOwn(ctx context.Context, actor int64, events ...timelines.E
 }
 
 // Expire implements Expirer. It also drops the caches of viewers who did not read for as long
-// as a cache is kept. A page is remembered to the minute.
+// as a cache is kept.
 func (c *Cache) Expire(ctx context.Context) error {
-	const idle = `
-		SELECT id FROM home_feeds
-		WHERE strategy = @strategy AND state <> 'retired' AND visited_at < clock_timestamp() - @idle::interval`
-	err := c.stored.retireThose(ctx, idle, pgx.StrictNamedArgs{"strategy": c.stored.strategy, "idle": c.idle})
-	if err != nil {
-		return fmt.Errorf("drop idle caches: %w", err)
-	}
 	return c.stored.Expire(ctx)
 }

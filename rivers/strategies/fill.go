@@ -177,7 +177,7 @@ func versionsOf(ctx context.Context, sn *snapshot.Snapshot, posts []snapshot.Pla
 // deadline is until when a writer may write who looks up feeds, or takes a snapshot, from now
 // on.
 func (s *stored) deadline(ctx context.Context) (at time.Time, err error) {
-	err = s.Secondary.QueryRow(ctx, `SELECT clock_timestamp() + @within::interval`, pgx.StrictNamedArgs{"within": writeDeadline}).Scan(&at)
+	err = s.Secondary.QueryRow(ctx, `SELECT clock_timestamp() + @within::interval`, pgx.StrictNamedArgs{"within": s.within}).Scan(&at)
 	if err != nil {
 		return at, fmt.Errorf("read clock: %w", err)
 	}
@@ -186,7 +186,7 @@ func (s *stored) deadline(ctx context.Context) (at time.Time, err error) {
 
 // progress remembers how far a feed is filled, for a fill that is cut off.
 func (s *stored) progress(ctx context.Context, feed, floor int64) error {
-	const query = `UPDATE home_feeds SET floor_place = @floor WHERE id = @id AND state = 'building'`
+	const query = `UPDATE home_feeds SET floor_place = @floor, visited_at = clock_timestamp() WHERE id = @id AND state = 'building'`
 	tag, err := s.Secondary.Exec(ctx, query, pgx.StrictNamedArgs{"id": feed, "floor": floor})
 	if err != nil {
 		return fmt.Errorf("keep the progress of a feed: %w", err)

@@ -42,10 +42,12 @@ type stored struct {
 	Stores
 	shape
 	strategy string
-	setting  int64 // a feed of another setting is filled anew
-	keep     int   // how many posts a feed keeps; 0: all
-	// chunkSize and batch are the constants of those names. Tests set the first lower.
+	setting  int64         // a feed of another setting is filled anew
+	keep     int           // how many posts a feed keeps; 0: all
+	idle     time.Duration // how long a feed is kept that nobody reads
+	// chunkSize, batch and within are chunkSize, batch and writeDeadline. Tests set them lower.
 	chunkSize, batch int
+	within           time.Duration
 }
 
 // writeDeadline is how long after its look-up a writer may still write, and keptFor how long
@@ -53,6 +55,13 @@ type stored struct {
 const (
 	writeDeadline = 60 * time.Second
 	keptFor       = 10 * time.Minute
+)
+
+// feedIdle is how long a whole feed is kept that nobody reads, and buildIdle how long one is that
+// nobody goes on filling.
+const (
+	feedIdle  = 30 * 24 * time.Hour
+	buildIdle = time.Hour
 )
 
 // chunkSize is how many posts Fill reads and writes at once, batch how many entries a push.
@@ -66,7 +75,7 @@ const (
 const retries = 20
 
 func newStored(s Stores, strategy string, setting int64, sh shape) *stored {
-	return &stored{Stores: s, shape: sh, strategy: strategy, setting: setting, chunkSize: chunkSize, batch: batch}
+	return &stored{Stores: s, shape: sh, strategy: strategy, setting: setting, chunkSize: chunkSize, batch: batch, within: writeDeadline, idle: feedIdle}
 }
 
 // newID returns a random, positive 63-bit number.
@@ -290,14 +299,12 @@ func (s *stored) Apply(ctx context.Context, events ...timelines.Event) error {
 			return err
 		}
 	}
-	for _, account := range c.accounts {
-		followers, err := s.Primary.Subscriptions.SubscriberIDs(ctx, account)
-		if err != nil {
-			return err
-		}
-		if err := s.retire(ctx, append(followers, account)); err != nil {
-			return err
-		}
+	if err := s.retire(ctx, c.accounts); err != nil {
+		return err
+	}
+	err := s.followers(ctx, c.accounts, func(_ int64, followers []int64) error { return s.retire(ctx, followers) })
+	if err != nil {
+		return err
 	}
 	if err := s.replace(ctx, c.viewers); err != nil {
 		return err
@@ -314,11 +321,16 @@ func (s *stored) ApplyOwn(ctx context.Context, actor int64, events ...timelines.
 			return err
 		}
 	}
-	var pairs snapshot.ViewerPairs
-	for _, t := range c.touched {
-		pairs.Add(t.PostID, actor)
+	for touched := range slices.Chunk(c.touched, s.batch) {
+		var pairs snapshot.ViewerPairs
+		for _, t := range touched {
+			pairs.Add(t.PostID, actor)
+		}
+		if err := s.pushPairs(ctx, pairs); err != nil {
+			return err
+		}
 	}
-	return s.pushPairs(ctx, pairs)
+	return nil
 }
 
 // replace brings the feeds of viewers to what their homes are now. A cache is only dropped.

@@ -1,0 +1,2 @@
+DROP INDEX home_feeds_strategy_idx, home_feeds_unfinished_idx;
+COMMENT ON COLUMN home_feeds.visited_at IS NULL;
