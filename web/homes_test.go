@@ -89,7 +89,7 @@ func TestHomePagesOfStrategies(t *testing.T) {
 	}
 }
 
-// What a person does shows in the reply and after a reload, whether or not any job was worked (R3).
+// A person's own change shows in the reply and after a reload, whether or not any job was worked (R3).
 func TestOwnChangesOnHomePagesOfStrategies(t *testing.T) {
 	for _, name := range strategies.Names()[1:] {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestOwnChangesOnHomePagesOfStrategies(t *testing.T) {
 	}
 }
 
-// What was taken from a reader is not on the next page, though no job was worked (R4).
+// A post that was taken from a reader is not on the next page, though no job was worked (R4).
 func TestNarrowingsOnHomePagesOfStrategies(t *testing.T) {
 	for _, name := range strategies.Names()[1:] {
 		t.Run(name, func(t *testing.T) {

@@ -39,7 +39,7 @@ func New(name string, s Stores) Strategy {
 	return nil
 }
 
-// Homes serves the pages of rivers, of which a strategy may make the home pages in fresh order.
+// Homes serves the pages of rivers. A strategy may make the home pages in fresh order instead.
 // It is safe for concurrent use.
 //
 // A home page of another strategy than rivers is not live: it is right when it is read, and a

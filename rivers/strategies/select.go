@@ -13,7 +13,8 @@ import (
 // name from now on. Each server calls it before it works jobs. If another strategy was selected
 // before, the stored feeds of all strategies are retired: those of this one lack what happened
 // meanwhile, and those of the other will lack what happens from now on. Their readers fill them
-// anew. Nothing is lost by that, as all feeds are made from the primary store.
+// anew. Nothing is lost by that, as all feeds are made from the primary store. It takes one
+// transaction, some seconds for a hundred thousand feeds.
 //
 // All servers of a site must have the same strategy. While one of another works jobs, stored feeds
 // miss changes.
@@ -53,7 +54,7 @@ func Selected(ctx context.Context, secondary *pgxpool.Pool) (name string, err er
 }
 
 // ExpirerOf returns what removes stored feeds that are out of use while a strategy is selected,
-// those of other strategies too. nil means that rivers are selected.
+// those of other strategies too. A nil strategy means that rivers are selected.
 func ExpirerOf(s Strategy, stores Stores) Expirer {
 	if e, ok := s.(Expirer); ok {
 		return e
