@@ -1,2 +1,3 @@
 DROP INDEX home_feeds_strategy_idx, home_feeds_unfinished_idx;
+ALTER TABLE home_feeds DROP knows;
 COMMENT ON COLUMN home_feeds.visited_at IS NULL;

@@ -11,6 +11,7 @@ const (
 	AfterLookup   = string(afterLookup)
 	AfterSnapshot = string(afterSnapshot)
 	BeforeSwap    = string(beforeSwap)
+	Waiting       = string(waiting)
 )
 
 // PausedAt returns a context in which fn is called at that point, once.

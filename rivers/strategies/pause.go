@@ -9,6 +9,7 @@ const (
 	afterLookup   point = "after-lookup"   // a writer has looked up feeds
 	afterSnapshot point = "after-snapshot" // a writer or a builder has read the primary store
 	beforeSwap    point = "before-swap"    // a builder has stored all
+	waiting       point = "waiting"        // a reader waits for another's build
 )
 
 type pauseKey struct{}

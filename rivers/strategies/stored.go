@@ -316,10 +316,9 @@ func (s *stored) Apply(ctx context.Context, events ...timelines.Event) error {
 // timelines, whichever were touched. The feeds of others are left to Apply.
 func (s *stored) ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error {
 	c := sorted(events)
-	if slices.Contains(c.viewers, actor) {
-		if err := s.replace(ctx, []int64{actor}); err != nil {
-			return err
-		}
+	others := func(v ofViewer) bool { return v.viewer != actor }
+	if err := s.replace(ctx, slices.DeleteFunc(c.viewers, others)); err != nil {
+		return err
 	}
 	for touched := range slices.Chunk(c.touched, s.batch) {
 		var pairs snapshot.ViewerPairs
@@ -334,9 +333,13 @@ func (s *stored) ApplyOwn(ctx context.Context, actor int64, events ...timelines.
 }
 
 // replace brings the feeds of viewers to what their homes are now. A cache is only dropped.
-func (s *stored) replace(ctx context.Context, viewers []int64) error {
-	if len(viewers) == 0 {
+func (s *stored) replace(ctx context.Context, changed []ofViewer) error {
+	if len(changed) == 0 {
 		return nil
+	}
+	var viewers []int64
+	for _, c := range changed {
+		viewers = append(viewers, c.viewer)
 	}
 	if s.keep > 0 {
 		return s.retire(ctx, viewers)
@@ -345,8 +348,16 @@ func (s *stored) replace(ctx context.Context, viewers []int64) error {
 	if err != nil {
 		return err
 	}
-	for viewer := range feeds.of {
-		if err := s.fill(ctx, viewer, true); err != nil {
+	for _, c := range changed {
+		if len(feeds.of[c.viewer]) == 0 {
+			continue
+		}
+		if c.tx == 0 {
+			if c.tx, err = s.Primary.TxNow(ctx); err != nil {
+				return err
+			}
+		}
+		if err := s.fill(ctx, c.viewer, c.tx); err != nil {
 			return err
 		}
 	}

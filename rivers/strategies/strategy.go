@@ -73,13 +73,18 @@ func Events(c timelines.Change) []timelines.Event {
 	return events
 }
 
+// ofViewer is a change of one viewer's home feed, in that transaction of the primary store; 0:
+// unknown.
+type ofViewer struct{ viewer, tx int64 }
+
 // changes are events, by how a feed is concerned.
 type changes struct {
 	touched []timelines.Touched
 	// replaced have other home feeds: these viewers, the followers of these accounts and the
 	// accounts themselves, or everybody.
-	viewers, accounts []int64
-	everybody         bool
+	viewers   []ofViewer
+	accounts  []int64
+	everybody bool
 }
 
 func sorted(events []timelines.Event) (c changes) {
@@ -97,7 +102,7 @@ func sorted(events []timelines.Event) (c changes) {
 			case e.Everybody:
 				c.everybody = true
 			case e.ViewerID != 0:
-				c.viewers = append(c.viewers, e.ViewerID)
+				c.viewers = append(c.viewers, ofViewer{e.ViewerID, e.Tx})
 			}
 		}
 	}
