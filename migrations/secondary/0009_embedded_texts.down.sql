@@ -1,1 +1,0 @@
-ALTER TABLE home_feed_buckets DROP COLUMN texts;
