@@ -45,7 +45,7 @@ var subjects = []subject{
 }
 
 func newRead(s strategies.Stores) strategies.Strategy  { return strategies.NewRead(s.Primary, 0) }
-func newTimed(s strategies.Stores) strategies.Strategy { return strategies.NewTimed(s, 0) }
+func newTimed(s strategies.Stores) strategies.Strategy { return strategies.NewTimed(s, day) }
 func newSized(s strategies.Stores) strategies.Strategy { return strategies.NewSized(s, 0) }
 func newCache(s strategies.Stores) strategies.Strategy {
 	return strategies.NewCache(s, strategies.NewRead(s.Primary, 0), 0, 0)
