@@ -106,7 +106,7 @@ func TestWrongValues(t *testing.T) {
 		{"url without scheme", map[string]string{"RIVERRUN_URL": "river.example"}, nil, `RIVERRUN_URL: "river.example": want http://host`},
 		{"url with a path", nil, []string{"-url=https://river.example/x"}, "without a path"},
 		{"nowhere for data", nil, []string{"-data", ""}, "RIVERRUN_DATA: there is no home directory"},
-		{"unknown strategy", map[string]string{"RIVERRUN_HOME": "magic"}, nil, `RIVERRUN_HOME: "magic": want one of rivers, read, timed, sized, cache`},
+		{"unknown strategy", map[string]string{"RIVERRUN_HOME": "magic"}, nil, `RIVERRUN_HOME: "magic": want one of rivers, read, timed, sized, cache, aggregator`},
 		{"no unit", map[string]string{"RIVERRUN_GRACE": "24"}, nil, `RIVERRUN_GRACE: "24": want a time above zero`},
 		{"negative", map[string]string{"RIVERRUN_GRACE_HOME": "-1h"}, nil, "RIVERRUN_GRACE_HOME"},
 		{"zero", nil, []string{"-expire-every", "0s"}, "-expire-every"},

@@ -64,7 +64,8 @@ It prints each difference and "rivers N entries M differences D", and fails if
 there is any. With a RIVERRUN_HOME that stores home feeds it compares those too,
 and prints "home feeds N entries M differences D". While changes are under way a river may be behind for a moment.`},
 		{name: "home", usage: "convert [STRATEGY]", summary: "store the home feeds of all people", run: runHome, detail: `
-For a STRATEGY that stores home feeds (timed, sized; default: RIVERRUN_HOME).
+For a STRATEGY that stores home feeds (timed, sized, aggregator; default:
+RIVERRUN_HOME).
 Without it, each feed is stored when its owner first reads it. Start the servers
 with the strategy first: feeds follow changes only while it is theirs. After an
 interruption the same command continues: feeds that stand are left as they are.`},

@@ -94,6 +94,9 @@ func (b *bucket) split(most int) []*bucket {
 func (s *stored) arrange(buckets map[int64][]*bucket, moves []move) (changed []*bucket) {
 	touched := map[*bucket]bool{}
 	for _, m := range moves {
+		if m.stays() && s.Texts == nil {
+			continue
+		}
 		if m.stood {
 			if b := covering(buckets[m.feed], m.from); b != nil {
 				b.remove(m.from)

@@ -56,27 +56,7 @@ func NewCache(s Stores, read *Read, size int, idle time.Duration) *Cache {
 
 // Page implements Strategy.
 func (c *Cache) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (Page, error) {
-	p, err := c.stored.read(ctx, v, below, limit)
-	if err != nil {
-		return Page{}, err
-	}
-	left := limit + 1 - len(p.entries)
-	if !p.finished || left <= 0 || p.floor == bottom {
-		return p.page(), nil
-	}
-	at := p.from
-	if floor := p.floor.cursor(); at.Above(floor) {
-		at = floor
-	}
-	rest, err := c.read.Page(ctx, v, at, left)
-	if err != nil {
-		return Page{}, err
-	}
-	page := pageOf(append(p.entries, rest.Entries...), limit)
-	if !page.More {
-		page.More, page.Next = rest.More, rest.Next
-	}
-	return page, nil
+	return c.stored.pageOver(ctx, c.read, v, below, limit)
 }
 
 // Apply implements Strategy.

@@ -24,6 +24,7 @@ func (w *town) everyStrategy() map[string]strategies.Strategy {
 		"timed":          strategies.NewTimed(stores, 20*time.Millisecond),
 		"sized":          strategies.NewSized(stores, 4),
 		"cache":          strategies.NewCache(stores, strategies.NewRead(w.store, 0), 7, 0),
+		"aggregator":     strategies.NewAggregator(stores, strategies.NewRead(w.store, 0), 9).InBlocksOf(4),
 		"rivers":         strategies.NewRivers(w.rivers),
 	}
 }

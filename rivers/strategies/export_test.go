@@ -10,6 +10,7 @@ import (
 const (
 	AfterLookup   = string(afterLookup)
 	AfterSnapshot = string(afterSnapshot)
+	AfterBlock    = string(afterBlock)
 	BeforeSwap    = string(beforeSwap)
 	Waiting       = string(waiting)
 )
@@ -56,4 +57,10 @@ func storedOf(s Strategy) *stored {
 		return s.stored
 	}
 	panic("a strategy that stores nothing")
+}
+
+// InBlocksOf has the aggregator work blocks of that many posts, and keep buckets of as many.
+func (a *Aggregator) InBlocksOf(n int) *Aggregator {
+	a.chunkSize, a.shape = n, &sizes{n}
+	return a
 }

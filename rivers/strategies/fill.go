@@ -106,8 +106,8 @@ func (s *stored) register(ctx context.Context, viewer, change int64) (b building
 		WHERE f.id IN (SELECT id FROM home_feeds WHERE viewer_id = @viewer AND strategy = @strategy AND state <> 'retired' ORDER BY id FOR UPDATE)
 			AND (f.state = 'building' AND NOT (` + knowing + `) OR f.setting <> @setting OR f.epoch IS DISTINCT FROM (SELECT epoch FROM clock))`
 	const insert = `
-		INSERT INTO home_feeds (id, viewer_id, strategy, setting, epoch, knows)
-		SELECT @id, @viewer, @strategy, @setting, epoch, @knows::text::pg_snapshot FROM clock
+		INSERT INTO home_feeds (id, viewer_id, strategy, setting, epoch, knows, sources)
+		SELECT @id, @viewer, @strategy, @setting, epoch, @knows::text::pg_snapshot, @sources FROM clock
 		WHERE NOT EXISTS (SELECT FROM home_feeds f WHERE viewer_id = @viewer AND strategy = @strategy AND state = 'live' AND ` + knowing + `)
 		ON CONFLICT (viewer_id, strategy) WHERE state = 'building' DO NOTHING`
 	const claim = `
@@ -121,8 +121,11 @@ func (s *stored) register(ctx context.Context, viewer, change int64) (b building
 		ORDER BY state = 'building' DESC LIMIT 1`
 	for range retries {
 		var knows string
+		sources := []int64{}
 		err = s.Primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
-			knows, err = sn.Sees(ctx)
+			if knows, err = sn.Sees(ctx); err == nil && s.depth > 0 {
+				sources, err = sn.Home(ctx, viewer, false)
+			}
 			return err
 		})
 		if err != nil {
@@ -131,7 +134,7 @@ func (s *stored) register(ctx context.Context, viewer, change int64) (b building
 		args := s.name(viewer)
 		args["change"], args["setting"] = change, s.setting
 		inserted := s.name(viewer)
-		inserted["change"], inserted["setting"], inserted["id"], inserted["knows"] = change, s.setting, newID(), knows
+		inserted["change"], inserted["setting"], inserted["id"], inserted["knows"], inserted["sources"] = change, s.setting, newID(), knows, sources
 		err = pgx.BeginFunc(ctx, s.Secondary, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, retire, args); err != nil {
 				return err
@@ -173,6 +176,7 @@ func (s *stored) build(ctx context.Context, viewer int64, b building) error {
 	if s.keep > 0 {
 		limit = s.keep
 	}
+	filled := 0
 	for floor, tries := b.floor, 0; ; {
 		deadline, err := s.deadline(ctx)
 		if err != nil {
@@ -194,7 +198,8 @@ func (s *stored) build(ctx context.Context, viewer int64, b building) error {
 			continue
 		}
 		floor, tries = scanned.Floor, 0
-		if scanned.Finished || s.keep > 0 {
+		filled += len(entries)
+		if scanned.Finished || s.keep > 0 || s.depth > 0 && filled >= s.depth {
 			pause(ctx, beforeSwap)
 			return s.swap(ctx, viewer, b.id, floor)
 		}
@@ -244,6 +249,15 @@ func versionsOf(ctx context.Context, sn *snapshot.Snapshot, posts []snapshot.Pla
 		return nil, fmt.Errorf("read versions: %w", err)
 	}
 	return versions, nil
+}
+
+// writeBlock writes what was read for a feed before that deadline.
+func (s *stored) writeBlock(ctx context.Context, entries []stamped, deadline time.Time) error {
+	inTime, err := s.write(ctx, entries, deadline)
+	if err == nil && !inTime {
+		err = fmt.Errorf("write a block of a %s feed: it was late: %w", s.strategy, rivers.ErrUnavailable)
+	}
+	return err
 }
 
 // deadline is until when a writer may write who looks up feeds, or takes a snapshot, from now

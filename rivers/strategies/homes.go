@@ -11,16 +11,17 @@ import (
 
 // The names of the strategies, as an operator selects one.
 const (
-	NameRivers = "rivers"
-	NameRead   = "read"
-	NameTimed  = "timed"
-	NameSized  = "sized"
-	NameCache  = "cache"
+	NameRivers     = "rivers"
+	NameRead       = "read"
+	NameTimed      = "timed"
+	NameSized      = "sized"
+	NameCache      = "cache"
+	NameAggregator = "aggregator"
 )
 
 // Names returns the names of all strategies, rivers first.
 func Names() []string {
-	return []string{NameRivers, NameRead, NameTimed, NameSized, NameCache}
+	return []string{NameRivers, NameRead, NameTimed, NameSized, NameCache, NameAggregator}
 }
 
 // New returns the strategy of that name with its usual periods and sizes. It returns nil for
@@ -35,6 +36,8 @@ func New(name string, s Stores) Strategy {
 		return NewSized(s, 0)
 	case NameCache:
 		return NewCache(s, NewRead(s.Primary, 0), 0, 0)
+	case NameAggregator:
+		return NewAggregator(s, NewRead(s.Primary, 0), 0)
 	}
 	return nil
 }

@@ -224,7 +224,19 @@ func (s *stored) pushBatch(ctx context.Context, pairs snapshot.ViewerPairs, feed
 	if len(pairs.Posts) == 0 {
 		return true, nil
 	}
-	var entries []stamped
+	entries, err := s.stampedOf(ctx, pairs, feeds.of)
+	if err != nil {
+		return false, err
+	}
+	pause(ctx, afterSnapshot)
+	return s.write(ctx, entries, feeds.deadline)
+}
+
+// stampedOf reads the present state of each post in the feeds of its viewer.
+func (s *stored) stampedOf(ctx context.Context, pairs snapshot.ViewerPairs, of map[int64][]int64) (entries []stamped, err error) {
+	if len(pairs.Posts) == 0 {
+		return nil, nil
+	}
 	err = s.Primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) error {
 		states, homes, err := readStates(ctx, sn, pairs)
 		if err != nil {
@@ -235,17 +247,13 @@ func (s *stored) pushBatch(ctx context.Context, pairs snapshot.ViewerPairs, feed
 			if st == nil {
 				continue
 			}
-			for _, feed := range feeds.of[viewer] {
+			for _, feed := range of[viewer] {
 				entries = append(entries, entryOf(feed, viewer, st, homes[viewer]))
 			}
 		}
 		return s.embed(ctx, sn, entries)
 	})
-	if err != nil {
-		return false, err
-	}
-	pause(ctx, afterSnapshot)
-	return s.write(ctx, entries, feeds.deadline)
+	return entries, err
 }
 
 // embed adds what the posts say, if feeds hold that.

@@ -51,7 +51,8 @@ type stored struct {
 	shape
 	strategy string
 	setting  int64         // a feed of another setting is filled anew
-	keep     int           // how many posts a feed keeps; 0: all
+	keep     int           // how many posts a feed keeps, in one bucket; 0: all
+	depth    int           // how many posts a feed is filled with, at least; 0: all
 	idle     time.Duration // how long a feed is kept that nobody reads
 	// chunkSize, batch and within are chunkSize, batch and writeDeadline. Tests set them lower.
 	chunkSize, batch int
@@ -306,6 +307,32 @@ func (s *stored) Page(ctx context.Context, v timelines.Viewer, below rivers.Curs
 	return p.page(), nil
 }
 
+// pageOver is Page of a feed that does not hold all posts. read serves what is below its floor.
+func (s *stored) pageOver(ctx context.Context, read *Read, v timelines.Viewer, below rivers.Cursor, limit int) (Page, error) {
+	p, err := s.read(ctx, v, below, limit)
+	if err != nil {
+		return Page{}, err
+	}
+	left := limit + 1 - len(p.entries)
+	if !p.finished || left <= 0 || p.floor == bottom {
+		return p.page(), nil
+	}
+	at := p.from
+	if floor := p.floor.cursor(); at.Above(floor) {
+		at = floor
+	}
+	rest, err := read.Page(ctx, v, at, left)
+	if err != nil {
+		return Page{}, err
+	}
+	page := pageOf(append(p.entries, rest.Entries...), limit)
+	page.Texts = p.texts
+	if !page.More {
+		page.More, page.Next = rest.More, rest.Next
+	}
+	return page, nil
+}
+
 // Apply implements Strategy. Feeds of viewers who now follow, leave or read other people are
 // filled anew, and the old feed serves until that is done. Where a change concerns the
 // followers of an account, or everybody, their feeds are dropped instead, and the next reader
@@ -313,6 +340,17 @@ func (s *stored) Page(ctx context.Context, v timelines.Viewer, below rivers.Curs
 // who have none.
 func (s *stored) Apply(ctx context.Context, events ...timelines.Event) error {
 	c := sorted(events)
+	if err := s.dropped(ctx, c); err != nil {
+		return err
+	}
+	if err := s.replace(ctx, c.viewers); err != nil {
+		return err
+	}
+	return s.push(ctx, c.touched)
+}
+
+// dropped drops the feeds of the followers of accounts, or of everybody.
+func (s *stored) dropped(ctx context.Context, c changes) error {
 	if c.everybody {
 		if err := s.retireAll(ctx); err != nil {
 			return err
@@ -321,14 +359,7 @@ func (s *stored) Apply(ctx context.Context, events ...timelines.Event) error {
 	if err := s.retire(ctx, c.accounts); err != nil {
 		return err
 	}
-	err := s.followers(ctx, c.accounts, func(_ int64, followers []int64) error { return s.retire(ctx, followers) })
-	if err != nil {
-		return err
-	}
-	if err := s.replace(ctx, c.viewers); err != nil {
-		return err
-	}
-	return s.push(ctx, c.touched)
+	return s.followers(ctx, c.accounts, func(_ int64, followers []int64) error { return s.retire(ctx, followers) })
 }
 
 // ApplyOwn implements Strategy. A post that the actor did something to is read in all its
@@ -339,7 +370,12 @@ func (s *stored) ApplyOwn(ctx context.Context, actor int64, events ...timelines.
 	if err := s.replace(ctx, slices.DeleteFunc(c.viewers, others)); err != nil {
 		return err
 	}
-	for touched := range slices.Chunk(c.touched, s.batch) {
+	return s.pushOwn(ctx, actor, c.touched)
+}
+
+// pushOwn brings the present state of posts into the actor's own feed.
+func (s *stored) pushOwn(ctx context.Context, actor int64, changed []timelines.Touched) error {
+	for touched := range slices.Chunk(changed, s.batch) {
 		var pairs snapshot.ViewerPairs
 		for _, t := range touched {
 			pairs.Add(t.PostID, actor)

@@ -45,11 +45,11 @@ type Strategy interface {
 	ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error
 }
 
-// Filler is a strategy that keeps the whole feed of each viewer. A feed comes into being by
-// its first page or by Fill.
+// Filler is a strategy that keeps a feed for each viewer, whether or not they read it. A feed comes
+// into being by its first page or by Fill.
 type Filler interface {
 	Strategy
-	// Fill stores the viewer's whole feed, if it is not stored yet. If it is cut off, the next
+	// Fill stores the viewer's feed, as far as the strategy keeps it, if it is not stored yet. If it is cut off, the next
 	// call goes on where it ended.
 	Fill(ctx context.Context, viewer int64) error
 }
@@ -77,8 +77,12 @@ func Events(c timelines.Change) []timelines.Event {
 }
 
 // ofViewer is a change of one viewer's home feed, in that transaction of the primary store; 0:
-// unknown.
-type ofViewer struct{ viewer, tx int64 }
+// unknown. rights says that the viewer may read other posts now; otherwise only the
+// subscriptions changed.
+type ofViewer struct {
+	viewer, tx int64
+	rights     bool
+}
 
 // changes are events, by how a feed is concerned.
 type changes struct {
@@ -105,7 +109,7 @@ func sorted(events []timelines.Event) (c changes) {
 			case e.Everybody:
 				c.everybody = true
 			case e.ViewerID != 0:
-				c.viewers = append(c.viewers, ofViewer{e.ViewerID, e.Tx})
+				c.viewers = append(c.viewers, ofViewer{e.ViewerID, e.Tx, len(e.Kinds) == 0})
 			}
 		}
 	}

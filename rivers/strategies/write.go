@@ -17,6 +17,9 @@ type stamped struct {
 	version int64
 	removed bool   // the feed does not hold it
 	text    string // if feeds embed texts
+	// again: it applies at the stored version too, because the feed's sources changed, and not
+	// the post.
+	again bool
 }
 
 // move is a write that applies: where the post stood and where it stands, each if it did.
@@ -26,6 +29,11 @@ type move struct {
 	from  Entry
 }
 
+// stays reports whether the feed holds the post where it stood, so that no bucket changes.
+func (m move) stays() bool {
+	return m.stood && !m.removed && m.from == m.Entry || !m.stood && m.removed
+}
+
 // changed are rows to be written.
 type changed struct {
 	moves   []move
@@ -33,7 +41,7 @@ type changed struct {
 }
 
 // write brings entries into feeds, in one transaction of five statements, however many they
-// are. A write applies only if its version is greater than the stored one, the feed is not
+// are. A write applies only if its version is greater than the stored one (or as great, see again), the feed is not
 // retired, its setting is ours, its epoch is the store's, and the deadline has not passed. It reports whether it
 // was in time.
 //
@@ -52,25 +60,30 @@ func (s *stored) write(ctx context.Context, entries []stamped, deadline time.Tim
 		var touched []stamped
 		for _, e := range entries {
 			was, ok := stored[rowOf(e)]
-			if _, locked := feeds[e.feed]; !locked || ok && was.version >= e.version {
+			if _, locked := feeds[e.feed]; !locked || ok && (was.version > e.version || was.version == e.version && !e.again) {
 				continue
 			}
 			m := move{stamped: e, stood: ok && !was.removed, from: was.Entry}
+			stored[rowOf(e)] = e
 			c.moves = append(c.moves, m)
+			if m.stays() && s.Texts == nil {
+				continue
+			}
 			if m.stood {
 				touched = append(touched, was)
 			}
 			if !m.removed {
 				touched = append(touched, e)
 			}
-			stored[rowOf(e)] = e
 		}
 		if len(c.moves) == 0 {
 			return nil
 		}
-		buckets, err := s.bucketsTx(ctx, tx, touched)
-		if err != nil {
-			return err
+		var buckets map[int64][]*bucket
+		if len(touched) > 0 {
+			if buckets, err = s.bucketsTx(ctx, tx, touched); err != nil {
+				return err
+			}
 		}
 		c.buckets = s.trim(s.arrange(buckets, c.moves), feeds)
 		return s.saveTx(ctx, tx, c)
@@ -175,7 +188,7 @@ func (s *stored) saveTx(ctx context.Context, tx pgx.Tx, c changed) error {
 			AS n(feed_id, post_id, version, place, removed)
 		ORDER BY feed_id, post_id
 		ON CONFLICT (feed_id, post_id) DO UPDATE SET version = excluded.version, place = excluded.place, removed_at = excluded.removed_at
-		WHERE excluded.version > home_feed_posts.version`
+		WHERE excluded.version >= home_feed_posts.version`
 	// The rows keep their versions.
 	const dropPosts = `
 		UPDATE home_feed_posts p SET removed_at = clock_timestamp()
