@@ -41,6 +41,9 @@ var subjects = []subject{
 	{"sized", Embedded, newSized},
 	{"cache", Linked, newCache},
 	{"cache", Embedded, newCache},
+	{"aggregator", Linked, func(s strategies.Stores) strategies.Strategy {
+		return strategies.NewAggregator(s, strategies.NewRead(s.Primary, 0), 0)
+	}},
 	{"rivers", Folds, func(s strategies.Stores) strategies.Strategy { return strategies.NewRivers(s.Rivers) }},
 }
 
