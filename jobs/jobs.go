@@ -36,6 +36,8 @@ type Tiers interface {
 	Follow(ctx context.Context, touched []timelines.Touched) error
 	// Spread retires the closed rivers that r concerns and returns the open ones.
 	Spread(ctx context.Context, r timelines.Replace) ([]rivers.Stale, error)
+	// Homes brings changes into the home feeds that another strategy than rivers stores.
+	Homes(ctx context.Context, events ...timelines.Event) error
 	// Act makes a change as a request does, with Tier 0.
 	Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error)
 	// Rebuild rebuilds one of these.
@@ -51,6 +53,12 @@ type Timelines interface {
 	TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error)
 	ExpireLinks(ctx context.Context, limit int) (int64, error)
 	ExpireFiles(ctx context.Context, olderThan time.Duration) (int64, error)
+}
+
+// HomeFeeds is what the jobs need of stored home feeds; strategies.Expirer has it.
+type HomeFeeds interface {
+	// Expire removes those out of use.
+	Expire(ctx context.Context) error
 }
 
 // Rivers is what the jobs need of the secondary store; *rivers.Store has it.
@@ -93,6 +101,8 @@ type Config struct {
 	Tiers     Tiers
 	Rivers    Rivers
 	Timelines Timelines
+	// HomeFeeds are what other strategies than rivers store; nil: nothing.
+	HomeFeeds HomeFeeds
 	// Files are the uploads, and Blobs is where their content stands.
 	Files uploads.Files
 	// Links are what posts link to, and Fetch reads their pages; Stop closes it.

@@ -161,7 +161,7 @@ func (s *Store) emptyOnce(ctx context.Context, next *source) error {
 			return err
 		}
 		// The order is that in which writers take the tables. A trigger deletes the clock.
-		const truncate = `TRUNCATE rivers, folds, entries, rivers_timelines, visits, leases, notice_clocks, home_feeds, home_feed_buckets, home_feed_posts`
+		const truncate = `TRUNCATE rivers, folds, entries, rivers_timelines, visits, leases, notice_clocks, home_feeds, home_feed_buckets, home_feed_posts, home_feed_operations, home_strategy`
 		if _, err := tx.Exec(ctx, truncate); err != nil || next == nil {
 			return err
 		}

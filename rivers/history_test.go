@@ -384,7 +384,7 @@ func TestAPageAndTheEmptyingOfTheStore(t *testing.T) {
 		read <- err
 	}()
 	w.blocked(1)
-	for _, table := range []string{"folds", "entries", "rivers_timelines", "visits", "leases", "notice_clocks", "home_feeds", "home_feed_buckets", "home_feed_posts"} {
+	for _, table := range []string{"folds", "entries", "rivers_timelines", "visits", "leases", "notice_clocks", "home_feeds", "home_feed_buckets", "home_feed_posts", "home_feed_operations", "home_strategy"} {
 		lock(table)
 	}
 	must(w, 0, tx.Commit(w.ctx))

@@ -34,13 +34,24 @@ type bench struct {
 
 // subjects are all strategies that are measured.
 var subjects = []subject{
-	{"read", Linked, func(s strategies.Stores) strategies.Strategy { return strategies.NewRead(s.Primary, 0) }},
-	{"timed", Linked, func(s strategies.Stores) strategies.Strategy { return strategies.NewTimed(s, 0) }},
-	{"sized", Linked, func(s strategies.Stores) strategies.Strategy { return strategies.NewSized(s, 0) }},
-	{"cache", Linked, func(s strategies.Stores) strategies.Strategy {
-		return strategies.NewCache(s, strategies.NewRead(s.Primary, 0), 0, 0)
+	{"read", Linked, newRead},
+	{"timed", Linked, newTimed},
+	{"timed", Embedded, newTimed},
+	{"sized", Linked, newSized},
+	{"sized", Embedded, newSized},
+	{"cache", Linked, newCache},
+	{"cache", Embedded, newCache},
+	{"aggregator", Linked, func(s strategies.Stores) strategies.Strategy {
+		return strategies.NewAggregator(s, strategies.NewRead(s.Primary, 0), 0)
 	}},
-	{"rivers", Linked, func(s strategies.Stores) strategies.Strategy { return strategies.NewRivers(s.Rivers) }},
+	{"rivers", Folds, func(s strategies.Stores) strategies.Strategy { return strategies.NewRivers(s.Rivers) }},
+}
+
+func newRead(s strategies.Stores) strategies.Strategy  { return strategies.NewRead(s.Primary, 0) }
+func newTimed(s strategies.Stores) strategies.Strategy { return strategies.NewTimed(s, day) }
+func newSized(s strategies.Stores) strategies.Strategy { return strategies.NewSized(s, 0) }
+func newCache(s strategies.Stores) strategies.Strategy {
+	return strategies.NewCache(s, strategies.NewRead(s.Primary, 0), 0, 0)
 }
 
 // Names returns the names of all strategies that are measured, each once.

@@ -20,6 +20,10 @@ const (
 	follows = 20
 	// oldPosts is how many posts each member has written.
 	oldPosts = 4
+	// day stands for a day: the crowd writes as much in it as people do in a day. Its old posts are
+	// of sixty of them.
+	day  = 10 * time.Second
+	days = 60
 	// popularity is the exponent by which members are chosen to be followed, and to write.
 	popularity = 0.8
 )
@@ -79,7 +83,7 @@ const source = "ramps"
 const postsAtOnce = 2_000
 
 // gather makes the crowd in an empty store: its accounts, who follows whom, and what the
-// members wrote in the last two months.
+// members wrote before.
 func gather(ctx context.Context, store *timelines.Store, seed uint64, s size, tell func(format string, args ...any)) (_ *crowd, err error) {
 	c := &crowd{size: s, writers: newChance(s.active, popularity), authors: map[int]int64{}, readers: map[int]int64{}}
 	im, err := store.Imports.Start(ctx, source)
@@ -142,10 +146,10 @@ func gather(ctx context.Context, store *timelines.Store, seed uint64, s size, te
 }
 
 // write adds the old posts: everybody's turn comes four times, so that all lists of the followed
-// have posts of the same days.
+// have posts of all days.
 func (c *crowd) write(ctx context.Context, im *timelines.Import, members []timelines.ImportedAccount, tell func(format string, args ...any)) error {
 	n := oldPosts * len(members)
-	begin := time.Now().Add(-60 * 24 * time.Hour)
+	begin := time.Now().Add(-days * day)
 	every := time.Since(begin) / time.Duration(n+1)
 	var batch []timelines.Imported
 	for i := range n {

@@ -16,6 +16,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/rivers/strategies"
 	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 )
 
 // pageSize is how many posts a page has, as those of riverrun.
@@ -52,24 +53,77 @@ func (b *bench) in(ctx context.Context, s subject, do func(*place) error) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, p.rivers.Stop(context.WithoutCancel(ctx))) }()
-	p.strategy = s.open(strategies.Stores{Primary: b.store, Rivers: p.rivers, Secondary: b.stand.Secondary})
+	stores := strategies.Stores{Primary: b.store, Rivers: p.rivers, Secondary: b.stand.Secondary}
+	if s.content == Embedded {
+		stores.Texts = embedded
+	}
+	p.strategy = s.open(stores)
 	return do(p)
 }
 
 // read reads a page with the texts of its posts.
 func (p *place) read(ctx context.Context, viewer int64, below rivers.Cursor) (next rivers.Cursor, err error) {
-	page, more, err := p.strategy.Page(ctx, timelines.Viewer{AccountID: viewer}, below, pageSize)
+	page, err := p.strategy.Page(ctx, timelines.Viewer{AccountID: viewer}, below, pageSize)
 	if err != nil {
 		return next, err
 	}
-	if len(page) == 0 {
+	if len(page.Entries) == 0 {
 		return next, fmt.Errorf("%s: a page of account %d below %v is empty", p.name, viewer, below)
 	}
-	if more {
-		last := page[len(page)-1]
-		next = rivers.Cursor{Place: last.Place, PostID: last.PostID}
+	if page.More {
+		next = page.Next
 	}
-	return next, nil
+	if p.content == Folds {
+		return next, nil
+	}
+	var missing []int64
+	for _, e := range page.Entries {
+		if _, ok := page.Texts[e.PostID]; !ok {
+			missing = append(missing, e.PostID)
+		}
+	}
+	if p.content == Embedded && len(missing) > 0 && p.name != "cache" {
+		return next, fmt.Errorf("%s: the feed of account %d has no text of %d posts", p.name, viewer, len(missing))
+	}
+	return next, p.texts(ctx, missing)
+}
+
+// textsOf reads what posts say, and whose they are.
+const textsOf = `SELECT p.id, a.name || ': ' || p.body FROM posts p JOIN accounts a ON a.id = p.author_id WHERE p.id = ANY(@posts)`
+
+// embedded is what feeds hold of posts.
+func embedded(ctx context.Context, sn *snapshot.Snapshot, posts []int64) (map[int64]string, error) {
+	rows, err := sn.Tx().Query(ctx, textsOf, pgx.StrictNamedArgs{"posts": posts})
+	if err != nil {
+		return nil, err
+	}
+	texts := make(map[int64]string, len(posts))
+	var post int64
+	var text string
+	_, err = pgx.ForEachRow(rows, []any{&post, &text}, func() error { texts[post] = text; return nil })
+	return texts, err
+}
+
+// texts reads what the posts of a page say, all at once, as the content service of 001 does.
+func (p *place) texts(ctx context.Context, posts []int64) error {
+	if len(posts) == 0 {
+		return nil
+	}
+	rows, err := p.stand.Primary.Query(ctx, textsOf, pgx.StrictNamedArgs{"posts": posts})
+	if err != nil {
+		return err
+	}
+	texts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[text])
+	if err == nil && len(texts) != len(posts) {
+		err = fmt.Errorf("%d of %d posts have a text", len(texts), len(posts))
+	}
+	return err
+}
+
+// text is what a post says.
+type text struct {
+	PostID int64
+	Text   string
 }
 
 // post writes a post and brings it into all feeds.

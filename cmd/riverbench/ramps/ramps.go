@@ -16,6 +16,9 @@ const (
 	Linked = "linked"
 	// Embedded: a copy of it stands in each feed.
 	Embedded = "embedded"
+	// Folds: the strategy links posts and reads all that a page shows by itself, with comments and
+	// likes. Rivers do.
+	Folds = "folds"
 )
 
 // Point is what was measured of one strategy at one place of a ramp.
