@@ -138,10 +138,10 @@ type Config struct {
 	// look is one statement for all queues.
 	PollInterval time.Duration
 	// IdlePollInterval is how often the workers of Tier 1 look by themselves, whether or not the
-	// node has work; those of the other queues look an eighth as often. A job waits as long at most
+	// node has work; those of rebuilds look half as often, and those of the other queues a tenth. A job waits as long at most
 	// if its notification is lost: when the connection that listens was lost, or when a change had
-	// just woken the workers and was then rolled back. Pages do not wait for Tier 1's, because the
-	// node of a change does that work at once too (tiers).
+	// just woken the workers and was then rolled back. A change of a post does not wait
+	// for that: its node does Tier 1 at once too (tiers).
 	IdlePollInterval time.Duration
 	// JobTimeout is when a job is cancelled and tried again, chores excepted.
 	JobTimeout time.Duration
@@ -320,13 +320,13 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 // queueConfigs returns the queues with their workers. Their polls are for jobs whose
 // notification was lost (Config.IdlePollInterval).
 func queueConfigs(cfg Config) map[string]riverqueue.QueueConfig {
-	seldom := 8 * cfg.IdlePollInterval
+	seldom := 10 * cfg.IdlePollInterval
 	slow := func(workers int) riverqueue.QueueConfig {
 		return riverqueue.QueueConfig{MaxWorkers: workers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(seldom, cfg.LaterCooldown)}
 	}
 	return map[string]riverqueue.QueueConfig{
 		queueNow:      {MaxWorkers: cfg.NowWorkers},
-		queueRebuild:  {MaxWorkers: cfg.RebuildWorkers, FetchPollInterval: seldom},
+		queueRebuild:  {MaxWorkers: cfg.RebuildWorkers, FetchPollInterval: 2 * cfg.IdlePollInterval},
 		queueBatches:  {MaxWorkers: 1, FetchPollInterval: seldom},
 		queueLater:    slow(cfg.LaterWorkers),
 		queueChores:   {MaxWorkers: 1, FetchPollInterval: seldom},
