@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"riverrun/rivers/strategies"
+	"riverrun/timelines"
 )
 
 // agrees compares the stored feeds of an aggregator with the primary store.
@@ -42,5 +43,55 @@ func TestAPushDuringAnUnfollow(t *testing.T) {
 		w.agrees(name, a)
 		w.does(w.following(ann, "cat"))
 		w.agrees(name+", followed again", a)
+	}
+}
+
+// twoLikes has a post of somebody whom ann does not follow. Cat liked it before bob wrote
+// as many posts as a feed holds, and bob liked it after that.
+func (w *town) twoLikes(bob, cat, dan timelines.Viewer) {
+	w.t.Helper()
+	code := w.posts(dan, 1)[0]
+	w.does(w.liking(cat, code))
+	w.posts(bob, 12)
+	w.does(w.liking(bob, code))
+	w.posts(bob, 2)
+}
+
+// A follow may move a post below the end of a feed, because the earliest of all that lead to a post
+// decides its place.
+func TestAFollowMovesAPostBelowTheEnd(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	a := w.aggregators(6, 3)
+	ann, bob, cat, dan := w.person("ann"), w.person("bob"), w.person("cat"), w.person("dan")
+	w.does(w.following(ann, "bob"))
+	w.twoLikes(bob, cat, dan)
+	w.same("the later like leads to it", ann)
+	w.does(w.following(ann, "cat"))
+	w.agrees("the earlier like leads to it", a)
+	w.same("the earlier like leads to it", ann)
+	w.oneFeed()
+}
+
+// An unfollow may raise a post from there that the feed does not hold.
+func TestAnUnfollowRaisesAPost(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	a := w.aggregators(6, 3)
+	ann, bob, cat, dan := w.person("ann"), w.person("bob"), w.person("cat"), w.person("dan")
+	w.does(w.following(ann, "bob"))
+	w.does(w.following(ann, "cat"))
+	w.twoLikes(bob, cat, dan)
+	w.same("the earlier like leads to it", ann)
+	w.does(named(w.store.Subscriptions.Unsubscribe, ann, "cat"))
+	w.agrees("the later like leads to it", a)
+	w.same("the later like leads to it", ann)
+	w.oneFeed()
+}
+
+func (w *town) oneFeed() {
+	w.t.Helper()
+	if n := w.count(`SELECT count(*) FROM home_feeds`); n != 1 {
+		w.t.Errorf("%d feeds, want the one that was filled first", n)
 	}
 }

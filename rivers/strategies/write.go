@@ -72,9 +72,12 @@ func (s *stored) write(ctx context.Context, entries []stamped, deadline time.Tim
 				continue
 			}
 			m := move{stamped: e, stood: ok && !was.removed, from: was.Entry}
+			stays := m.stays() && s.Texts == nil
+			if stays && ok && was.version == e.version {
+				continue
+			}
 			stored[rowOf(e)] = e
-			c.moves = append(c.moves, m)
-			if m.stays() && s.Texts == nil {
+			if c.moves = append(c.moves, m); stays {
 				continue
 			}
 			if m.stood {
