@@ -238,6 +238,11 @@ func (a *Aggregator) workOn(ctx context.Context, feed int64) (worked bool, err e
 			return err
 		}
 		pause(ctx, afterBlock)
+		if o.Kind == "add" && !finished {
+			if finished, err = a.endTx(ctx, tx, feed, at); err != nil {
+				return err
+			}
+		}
 		if finished {
 			_, err = tx.Exec(ctx, done, pgx.StrictNamedArgs{"feed": feed, "n": o.N})
 			return err
@@ -249,6 +254,21 @@ func (a *Aggregator) workOn(ctx context.Context, feed int64) (worked bool, err e
 		return false, fmt.Errorf("work a change of a feed: %w", err)
 	}
 	return worked, nil
+}
+
+// endTx makes a place the end of a feed, if the feed holds as many posts above it as it is to keep.
+// Otherwise the first follow of somebody with a hundred thousand posts would add them all. Posts
+// below the end stay until the feed is filled anew.
+func (a *Aggregator) endTx(ctx context.Context, tx pgx.Tx, feed int64, at rivers.Cursor) (ends bool, err error) {
+	const query = `
+		UPDATE home_feeds SET floor_place = @place, floor_post = @post
+		WHERE id = @feed AND (floor_place, floor_post) < (@place::bigint, @post::bigint) AND @depth <= (
+			SELECT coalesce(sum(cardinality(posts)), 0) FROM home_feed_buckets WHERE feed_id = @feed AND low_place >= @place)`
+	tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"feed": feed, "place": at.Place, "post": at.PostID, "depth": a.depth})
+	if err != nil {
+		return false, fmt.Errorf("end a feed: %w", err)
+	}
+	return tag.RowsAffected() > 0, nil
 }
 
 // addBlock adds the next posts of sources, down to the feed's end. Their places are those among

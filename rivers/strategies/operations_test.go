@@ -95,3 +95,25 @@ func (w *town) oneFeed() {
 		w.t.Errorf("%d feeds, want the one that was filled first", n)
 	}
 }
+
+// Following somebody with many posts fills a feed no deeper than it is to be.
+func TestAFollowKeepsTheDepth(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	const depth, block = 6, 3
+	a := w.aggregators(depth, block)
+	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+	w.does(w.following(ann, "bob"))
+	w.posts(cat, 40)
+	w.posts(bob, 2)
+	w.same("a feed that holds all", ann)
+	w.does(w.following(ann, "cat"))
+	if n := w.count(`SELECT sum(cardinality(posts)) FROM home_feed_buckets`); n > 2*depth {
+		t.Errorf("the feed holds %d posts, want at most %d", n, 2*depth)
+	}
+	w.agrees("followed", a)
+	w.same("followed", ann)
+	if n := w.count(operations); n != 0 {
+		t.Errorf("%d operations are left, want none", n)
+	}
+}
