@@ -121,6 +121,11 @@ func (a *Aggregator) follow(ctx context.Context, changed []ofViewer) error {
 // plan stores the operations that bring a viewer's live feed to its present sources, and returns
 // the feed, 0 if there is none. The row of the feed is locked before the sources are read, so that
 // the last one to plan is the one who read last.
+//
+// A post's place depends on all sources that hold it. So a follow may also move a post of the feed
+// below the feed's end, which the posts of the new source do not reach. An unfollow may raise one from
+// there that the feed does not hold. Therefore both first decide the posts of the feed anew, and an
+// unfollow then adds the posts of all sources that are left. Both take time by the depth of the feed.
 func (a *Aggregator) plan(ctx context.Context, c ofViewer) (feed int64, err error) {
 	const lock = `
 		SELECT id, sources, ` + knowing + ` FROM home_feeds f
@@ -153,13 +158,13 @@ func (a *Aggregator) plan(ctx context.Context, c ofViewer) (feed int64, err erro
 			return err
 		}
 		b := &pgx.Batch{}
-		for _, o := range []struct {
-			operation string
-			sources   []int64
-		}{{"remove", without(was, now)}, {"add", without(now, was)}} {
-			if len(o.sources) > 0 {
-				b.Queue(add, pgx.StrictNamedArgs{"feed": feed, "operation": o.operation, "sources": o.sources})
-			}
+		left, added := without(was, now), without(now, was)
+		if len(left) > 0 {
+			added = now
+		}
+		if len(left)+len(added) > 0 {
+			b.Queue(add, pgx.StrictNamedArgs{"feed": feed, "operation": "remove", "sources": append([]int64{}, left...)})
+			b.Queue(add, pgx.StrictNamedArgs{"feed": feed, "operation": "add", "sources": append([]int64{}, added...)})
 		}
 		b.Queue(keep, pgx.StrictNamedArgs{"feed": feed, "sources": now, "knows": knows})
 		return tx.SendBatch(ctx, b).Close()
@@ -233,6 +238,11 @@ func (a *Aggregator) workOn(ctx context.Context, feed int64) (worked bool, err e
 			return err
 		}
 		pause(ctx, afterBlock)
+		if o.Kind == "add" && !finished {
+			if finished, err = a.endTx(ctx, tx, feed, at); err != nil {
+				return err
+			}
+		}
 		if finished {
 			_, err = tx.Exec(ctx, done, pgx.StrictNamedArgs{"feed": feed, "n": o.N})
 			return err
@@ -246,7 +256,22 @@ func (a *Aggregator) workOn(ctx context.Context, feed int64) (worked bool, err e
 	return worked, nil
 }
 
-// addBlock adds the next posts of new sources, down to the feed's end. Their places are those among
+// endTx makes a place the end of a feed, if the feed holds as many posts above it as it is to keep.
+// Otherwise the first follow of somebody with a hundred thousand posts would add them all. Posts
+// below the end stay until the feed is filled anew.
+func (a *Aggregator) endTx(ctx context.Context, tx pgx.Tx, feed int64, at rivers.Cursor) (ends bool, err error) {
+	const query = `
+		UPDATE home_feeds SET floor_place = @place, floor_post = @post
+		WHERE id = @feed AND (floor_place, floor_post) < (@place::bigint, @post::bigint) AND @depth <= (
+			SELECT coalesce(sum(cardinality(posts)), 0) FROM home_feed_buckets WHERE feed_id = @feed AND low_place >= @place)`
+	tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"feed": feed, "place": at.Place, "post": at.PostID, "depth": a.depth})
+	if err != nil {
+		return false, fmt.Errorf("end a feed: %w", err)
+	}
+	return tag.RowsAffected() > 0, nil
+}
+
+// addBlock adds the next posts of sources, down to the feed's end. Their places are those among
 // all sources.
 func (a *Aggregator) addBlock(ctx context.Context, feed int64, o operation) (at rivers.Cursor, finished bool, err error) {
 	deadline, err := a.deadline(ctx)
@@ -289,8 +314,8 @@ func (a *Aggregator) addBlock(ctx context.Context, feed int64, o operation) (at 
 	return at, finished, a.writeBlock(ctx, entries, deadline)
 }
 
-// removeBlock decides the next posts of the feed anew, since it left sources. A post that another
-// source holds stays, perhaps at another place.
+// removeBlock decides the next posts of the feed anew, since its sources changed. A post that
+// another source holds stays, perhaps at another place.
 func (a *Aggregator) removeBlock(ctx context.Context, feed int64, o operation) (at rivers.Cursor, finished bool, err error) {
 	deadline, err := a.deadline(ctx)
 	if err != nil {
