@@ -271,8 +271,8 @@ func (a *Aggregator) endTx(ctx context.Context, tx pgx.Tx, feed int64, at rivers
 	return tag.RowsAffected() > 0, nil
 }
 
-// addBlock adds the next posts of sources, down to the feed's end. Their places are those among
-// all sources.
+// addBlock adds the next posts, down to the feed's end. It scans all sources: a post of a new one may
+// stand at the place of another's row, and the new rows alone do not lead there.
 func (a *Aggregator) addBlock(ctx context.Context, feed int64, o operation) (at rivers.Cursor, finished bool, err error) {
 	deadline, err := a.deadline(ctx)
 	if err != nil {
@@ -284,14 +284,11 @@ func (a *Aggregator) addBlock(ctx context.Context, feed int64, o operation) (at 
 		if err != nil {
 			return err
 		}
-		sources := without(o.Sources, without(o.Sources, home)) // those that are left since have nothing to add
-		if len(sources) == 0 {
+		if len(without(o.Sources, home)) == len(o.Sources) { // all of them are left since
 			finished = true
 			return nil
 		}
-		q := scanBelow(o.Viewer, sources, rivers.Cursor{Place: o.Place, PostID: o.Post}, a.chunkSize)
-		q.Among = home
-		scanned, err := scanOn(ctx, sn, q)
+		scanned, err := scanOn(ctx, sn, scanBelow(o.Viewer, home, rivers.Cursor{Place: o.Place, PostID: o.Post}, a.chunkSize))
 		if err != nil {
 			return err
 		}

@@ -180,3 +180,20 @@ func TestAnAggregatorThatGrew(t *testing.T) {
 	}
 	w.same("filled again", ann)
 }
+
+// A follow brings in a post whose place comes of a like by somebody else that was taken back.
+func TestAFollowFindsPostsByPlacesOfOthers(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	w.aggregators(100, 3)
+	ann, bob, eve, zed := w.person("ann"), w.person("bob"), w.person("eve"), w.person("zed")
+	w.does(w.following(ann, "eve"))
+	w.posts(eve, 5)
+	code := w.posts(zed, 1)[0]
+	w.does(w.liking(eve, code))
+	w.does(named(w.store.Posts.Unlike, eve, code))
+	w.does(w.liking(bob, code))
+	w.same("before", ann)
+	w.does(w.following(ann, "bob"))
+	w.same("after", ann)
+}
