@@ -121,7 +121,7 @@ func TestWaitingFormHurriesThePage(t *testing.T) {
 	s.CloseAll(live.CloseTooFast, "too fast") // the page tries again in 16 seconds at the soonest
 	b.Await("the page to notice", `document.documentElement.dataset.live === '0'`)
 	back := away(s)
-	webtest.Eval[bool](b, fmt.Sprintf(`(document.querySelector('#p-%s-acts form[action$="/like"] button').click(), true)`, first))
+	webtest.Eval[bool](b, fmt.Sprintf(`(document.querySelector('#p-%s-acts [formaction$="/like"]').click(), true)`, first))
 	b.Await("word that it waits", `document.querySelector('[data-said]')`)
 	back()
 	b.Live()
