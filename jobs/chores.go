@@ -41,13 +41,11 @@ func periodic(cfg Config) []*riverqueue.PeriodicJob {
 		riverqueue.NewPeriodicJob(riverqueue.PeriodicInterval(cfg.HousekeepEvery),
 			func() (riverqueue.JobArgs, *riverqueue.InsertOpts) { return sweepArgs{}, nil },
 			&riverqueue.PeriodicJobOpts{ID: sweepArgs{}.Kind(), RunOnStart: true}),
-		riverqueue.NewPeriodicJob(riverqueue.PeriodicInterval(cfg.DueEvery),
-			func() (riverqueue.JobArgs, *riverqueue.InsertOpts) { return dueArgs{}, nil },
-			&riverqueue.PeriodicJobOpts{ID: dueArgs{}.Kind(), RunOnStart: true}),
 	}
 }
 
-// expireWorker removes the rivers that nobody came back to, or that grew too deep.
+// expireWorker removes the rivers that nobody came back to, or that grew too deep, and the home
+// feeds of other strategies that are out of use.
 type expireWorker struct {
 	riverqueue.WorkerDefaults[expireArgs]
 	jobs *Jobs
@@ -66,7 +64,10 @@ func (w *expireWorker) Work(ctx context.Context, _ *riverqueue.Job[expireArgs]) 
 	if err != nil {
 		return fmt.Errorf("expire rivers: %w", err)
 	}
-	return nil
+	if w.jobs.cfg.HomeFeeds == nil {
+		return nil
+	}
+	return w.jobs.cfg.HomeFeeds.Expire(ctx)
 }
 
 // housekeepWorker ends expired sessions and removes old keys and log rows.

@@ -30,7 +30,7 @@
 //	photos      queue photos  fetches pictures of items from one host
 //	asked       queue feeds   fetches a source that somebody waits for, or a preview of it
 //	hub         queue fetch   asks the hub of a feed to tell of what is new
-//	due         queue now     has sources and pictures fetched that are due, and loads worked that stand still (periodic)
+//	due         queue now     has sources and pictures fetched that are due, and loads worked that stand still (when a node finds such)
 //	expire      queue chores  rivers that nobody came back to, or that grew too deep (periodic)
 //	housekeep   queue chores  old sessions, keys, log rows (periodic)
 //	sweep       queue chores  uploads never attached, blobs that nothing refers to (periodic)

@@ -36,6 +36,8 @@ type Tiers interface {
 	Follow(ctx context.Context, touched []timelines.Touched) error
 	// Spread retires the closed rivers that r concerns and returns the open ones.
 	Spread(ctx context.Context, r timelines.Replace) ([]rivers.Stale, error)
+	// Homes brings changes into the home feeds that another strategy than rivers stores.
+	Homes(ctx context.Context, events ...timelines.Event) error
 	// Act makes a change as a request does, with Tier 0.
 	Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error)
 	// Rebuild rebuilds one of these.
@@ -51,6 +53,12 @@ type Timelines interface {
 	TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error)
 	ExpireLinks(ctx context.Context, limit int) (int64, error)
 	ExpireFiles(ctx context.Context, olderThan time.Duration) (int64, error)
+}
+
+// HomeFeeds is what the jobs need of stored home feeds; strategies.Expirer has it.
+type HomeFeeds interface {
+	// Expire removes those out of use.
+	Expire(ctx context.Context) error
 }
 
 // Rivers is what the jobs need of the secondary store; *rivers.Store has it.
@@ -70,7 +78,7 @@ const (
 	DefaultFetchCooldown   = 2 * time.Millisecond
 	DefaultLaterCooldown   = 50 * time.Millisecond
 	DefaultPollInterval    = 50 * time.Millisecond
-	DefaultIdlePoll        = time.Second
+	DefaultIdlePoll        = 5 * time.Second
 	DefaultJobTimeout      = time.Minute
 	DefaultRescueAfter     = 2 * time.Minute
 	DefaultTakeOverEvery   = 2 * time.Second
@@ -93,6 +101,8 @@ type Config struct {
 	Tiers     Tiers
 	Rivers    Rivers
 	Timelines Timelines
+	// HomeFeeds are what other strategies than rivers store; nil: nothing.
+	HomeFeeds HomeFeeds
 	// Files are the uploads, and Blobs is where their content stands.
 	Files uploads.Files
 	// Links are what posts link to, and Fetch reads their pages; Stop closes it.
@@ -128,10 +138,10 @@ type Config struct {
 	// look is one statement for all queues.
 	PollInterval time.Duration
 	// IdlePollInterval is how often the workers of Tier 1 look by themselves, whether or not the
-	// node has work; those of rebuilds look a fifth as often, and those of the other queues a
-	// twentieth. A job waits as long at most if its notification is lost: when the connection
-	// that listens was lost, or when a change had just woken the workers and was then rolled
-	// back. A second keeps R6.
+	// node has work; those of the other queues look an eighth as often. A job waits as long at most
+	// if its notification is lost: when the connection that listens was lost, or when a change had
+	// just woken the workers and was then rolled back. Pages do not wait for Tier 1's, because the
+	// node of a change does that work at once too (tiers).
 	IdlePollInterval time.Duration
 	// JobTimeout is when a job is cancelled and tried again, chores excepted.
 	JobTimeout time.Duration
@@ -147,7 +157,7 @@ type Config struct {
 	// works them.
 	ExpireEvery    time.Duration
 	HousekeepEvery time.Duration
-	// DueEvery is how often one of the nodes looks for sources that are to be fetched.
+	// DueEvery is how often this node looks for sources that are to be fetched, with one statement.
 	DueEvery time.Duration
 }
 
@@ -184,6 +194,7 @@ type Jobs struct {
 	sourcesPool *pgxpool.Pool
 	alive       *presence
 	lookout     *lookout
+	due         *dueLook
 	metrics     *metrics
 	running     atomic.Bool
 	// making holds one token while the picture of a card is made.
@@ -232,6 +243,7 @@ func New(cfg Config) (*Jobs, error) {
 		j.closePools()
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
+	j.due = &dueLook{look: j.lookForDue, every: cfg.DueEvery, log: cfg.Log}
 	j.alive = &presence{
 		config: pool.Config().ConnConfig, client: j.client.ID(), every: cfg.TakeOverEvery, log: cfg.Log, lookout: j.lookout,
 	}
@@ -308,13 +320,13 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 // queueConfigs returns the queues with their workers. Their polls are for jobs whose
 // notification was lost (Config.IdlePollInterval).
 func queueConfigs(cfg Config) map[string]riverqueue.QueueConfig {
-	seldom := 20 * cfg.IdlePollInterval
+	seldom := 8 * cfg.IdlePollInterval
 	slow := func(workers int) riverqueue.QueueConfig {
 		return riverqueue.QueueConfig{MaxWorkers: workers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(seldom, cfg.LaterCooldown)}
 	}
 	return map[string]riverqueue.QueueConfig{
 		queueNow:      {MaxWorkers: cfg.NowWorkers},
-		queueRebuild:  {MaxWorkers: cfg.RebuildWorkers, FetchPollInterval: 5 * cfg.IdlePollInterval},
+		queueRebuild:  {MaxWorkers: cfg.RebuildWorkers, FetchPollInterval: seldom},
 		queueBatches:  {MaxWorkers: 1, FetchPollInterval: seldom},
 		queueLater:    slow(cfg.LaterWorkers),
 		queueChores:   {MaxWorkers: 1, FetchPollInterval: seldom},
@@ -341,6 +353,7 @@ func (j *Jobs) Start(ctx context.Context) error {
 	if err := j.client.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start jobs: %w", err)
 	}
+	j.due.start(ctx)
 	j.running.Store(true)
 	return nil
 }
@@ -357,6 +370,7 @@ func (j *Jobs) Stop(ctx context.Context) error {
 		return nil
 	}
 	j.running.Store(false)
+	j.due.stop()
 	if err := j.client.Stop(ctx); err != nil {
 		// No time is left: cancel the jobs, which puts them back.
 		return errors.Join(fmt.Errorf("stop jobs: %w", err), j.cancel())

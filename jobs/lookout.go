@@ -17,8 +17,9 @@ import (
 // Workers learn of a new job by a notification at its commit. Some jobs become due without one:
 // a failed job whose pause has passed (retry), a job of a dead node (presence), and a job whose
 // change was committed just after another one had woken the workers (announceCooldown). Each of
-// these follows upon work within moments, so looking is needed only then. The queue's own polls
-// find what is left, as when a notification is lost: see Config.IdlePollInterval.
+// these follows upon work within moments, so looking is needed only then: often at first, then less
+// and less often. The queue's own polls find what is left, as when a notification is lost: see
+// Config.IdlePollInterval.
 //
 // One statement looks at all queues, and notifies the workers of those that have a due job, on
 // every node. Rejected: polls of each queue that are as frequent; eleven idle queues made fifty
@@ -28,18 +29,22 @@ type lookout struct {
 	every time.Duration
 	log   *slog.Logger
 
-	wake chan struct{} // holds one token when until has moved
+	wake chan struct{} // holds one token when last has moved
 
-	mu    sync.Mutex // guards until
-	until time.Time  // jobs may become due before this time
+	mu   sync.Mutex // guards last
+	last time.Time  // when a job began, ended or became due
 
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
 const (
-	// lookOn is how long a node goes on looking after a job began, ended or became due.
-	lookOn = time.Second
+	// lookOn is how long a node goes on looking after a job began, ended or became due. In the first
+	// second it looks at each interval; from then on a look waits for a fifth of the time that has
+	// passed.
+	// A transaction that takes longer to commit is found by a poll.
+	lookOn    = 10 * time.Second
+	lookOften = time.Second
 	// lookTimeout bounds one look.
 	lookTimeout = 10 * time.Second
 )
@@ -48,10 +53,10 @@ func newLookout(pool *pgxpool.Pool, every time.Duration, log *slog.Logger) *look
 	return &lookout{pool: pool, every: every, log: log, wake: make(chan struct{}, 1)}
 }
 
-// expect has the node look for a moment, as jobs may become due now.
+// expect has the node look for some time, as jobs may become due now.
 func (l *lookout) expect() {
 	l.mu.Lock()
-	l.until = time.Now().Add(lookOn)
+	l.last = time.Now()
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
@@ -62,10 +67,15 @@ func (l *lookout) expect() {
 // expectIn is expect after that time. After stop it does nothing.
 func (l *lookout) expectIn(d time.Duration) { time.AfterFunc(d, l.expect) }
 
-func (l *lookout) expects() bool {
+// pause returns how long the next look waits after the last one, and whether there is one.
+func (l *lookout) pause() (pause time.Duration, looks bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return time.Now().Before(l.until)
+	passed := time.Since(l.last)
+	if passed < lookOften {
+		return 0, true
+	}
+	return passed / 5, passed < lookOn
 }
 
 // start begins to look, until stop.
@@ -94,14 +104,22 @@ func (l *lookout) run(ctx context.Context) {
 			return
 		case <-l.wake:
 		}
-		tick := time.NewTicker(l.every)
-		for l.expects() {
+		tick, looked := time.NewTicker(l.every), time.Time{}
+		for {
 			select {
 			case <-ctx.Done():
 				tick.Stop()
 				return
 			case <-tick.C:
 			}
+			pause, looks := l.pause()
+			if !looks {
+				break
+			}
+			if time.Since(looked) < pause {
+				continue
+			}
+			looked = time.Now()
 			err := l.look(ctx)
 			if err == nil {
 				failed = 0

@@ -63,6 +63,8 @@ func (c *calls) Distribute(ctx context.Context, touched []timelines.Touched) err
 	return nil
 }
 
+func (c *calls) Homes(context.Context, ...timelines.Event) error { return nil }
+
 func (c *calls) Follow(ctx context.Context, touched []timelines.Touched) error {
 	if c.follow == nil {
 		return nil

@@ -218,7 +218,7 @@ func (feedArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueFeeds, Priority: 2, MaxAttempts: 1}
 }
 
-// dueArgs belongs to a periodic job, like expireArgs.
+// dueArgs belongs to a job that a node inserts when it finds something due (lookForDue).
 type dueArgs struct{}
 
 func (dueArgs) Kind() string { return "due" }

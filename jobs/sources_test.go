@@ -141,8 +141,11 @@ func TestAskedSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := pool.Exec(t.Context(), `INSERT INTO fetch_hosts (host, next_at) VALUES ('old.example', now() - interval '2 days')`); err != nil {
+		t.Fatal(err)
+	}
 	start(t, cfg)
-	// The look at the start finds the sources that were due before. This source becomes due after it.
+	// The look at the start finds what was due before. This source becomes due after it.
 	await(t, "the first look", func() bool {
 		return count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'due' AND state = 'completed'`) > 0
 	})

@@ -60,7 +60,10 @@ func (j *Jobs) distribute(ctx context.Context, touched []timelines.Touched, chan
 	if err != nil {
 		return err
 	}
-	return j.note(ctx, touched, changedAt, told)
+	if err := j.note(ctx, touched, changedAt, told); err != nil {
+		return err
+	}
+	return j.cfg.Tiers.Homes(ctx, timelines.TouchedBatch(touched))
 }
 
 // note appends to behind, with a follow job. Browsers of the people told of the change are pushed
@@ -116,19 +119,22 @@ type replaceWorker struct {
 
 // Work implements riverqueue.Worker.
 func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArgs]) error {
-	open, err := w.jobs.cfg.Tiers.Spread(ctx, job.Args.replace())
+	replace := job.Args.replace()
+	open, err := w.jobs.cfg.Tiers.Spread(ctx, replace)
 	if err != nil {
 		return fmt.Errorf("replace rivers: %w", err)
 	}
-	if len(open) == 0 {
-		return nil
+	if len(open) > 0 {
+		params := make([]riverqueue.InsertManyParams, len(open))
+		for i, r := range open {
+			params[i].Args = rebuildArgsOf(r)
+		}
+		if _, err := w.jobs.client.InsertMany(ctx, params); err != nil {
+			return fmt.Errorf("replace rivers: %w", err)
+		}
 	}
-	params := make([]riverqueue.InsertManyParams, len(open))
-	for i, r := range open {
-		params[i].Args = rebuildArgsOf(r)
-	}
-	if _, err := w.jobs.client.InsertMany(ctx, params); err != nil {
-		return fmt.Errorf("replace rivers: %w", err)
+	if err := w.jobs.cfg.Tiers.Homes(ctx, replace); err != nil {
+		return fmt.Errorf("replace home feeds: %w", err)
 	}
 	return nil
 }

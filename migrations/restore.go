@@ -12,10 +12,10 @@ import (
 
 const (
 	// sqlWhole fails if one of the secondary store's tables is missing. It reads no rows.
-	sqlWhole = `SELECT FROM clock, rivers, rivers_timelines, entries, folds, visits, leases, notice_clocks, home_feeds, home_feed_buckets, home_feed_posts LIMIT 0`
+	sqlWhole = `SELECT FROM clock, rivers, rivers_timelines, entries, folds, visits, leases, notice_clocks, home_feeds, home_feed_buckets, home_feed_posts, home_feed_operations, home_strategy LIMIT 0`
 	// sqlReset removes those that are left. Other tables in the database stay.
 	sqlReset = `
-DROP TABLE IF EXISTS clock, rivers, rivers_timelines, entries, folds, visits, leases, notice_clocks, home_feeds, home_feed_buckets, home_feed_posts CASCADE;
+DROP TABLE IF EXISTS clock, rivers, rivers_timelines, entries, folds, visits, leases, notice_clocks, home_feeds, home_feed_buckets, home_feed_posts, home_feed_operations, home_strategy CASCADE;
 DROP FUNCTION IF EXISTS forget_epoch();
 DELETE FROM public.schema_migrations`
 )

@@ -57,10 +57,10 @@ func (s *Store) Cursor(ctx context.Context, v timelines.Viewer, text string) (Cu
 	return at, nil
 }
 
-// nextBelow returns where a page goes on that ended among posts its viewer may not read:
+// NextBelow returns where a page goes on that ended among posts its viewer may not read:
 // above floor nothing is left for that viewer. The floor is the moment of somebody else's
 // post, so the cursor names a coarser moment above it, as long as that still moves on.
-func nextBelow(floor int64, from Cursor) Cursor {
+func NextBelow(floor int64, from Cursor) Cursor {
 	for _, grain := range []int64{1 << 30, 1 << 20} { // about 18 minutes, about a second
 		if place := floor | (grain - 1); from.Top() || place < from.Place {
 			return Cursor{Place: place, PostID: math.MaxInt64}

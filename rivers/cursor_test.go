@@ -17,7 +17,7 @@ func TestACursorNamesNoMomentOfOthers(t *testing.T) {
 		"from the very same one":  {Place: floor, PostID: 1},
 		"from where it had begun": {Place: floor | 1<<30 - 1, PostID: math.MaxInt64},
 	} {
-		next := nextBelow(floor, from)
+		next := NextBelow(floor, from)
 		switch near := !from.Top() && from.Place < floor|(1<<20-1)+1; {
 		case !from.Top() && next.Place >= from.Place:
 			t.Errorf("%s: %d does not come on", name, next.Place)

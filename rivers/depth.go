@@ -81,7 +81,7 @@ func (r *visit) readBeyond(ctx context.Context, floor int64) (full bool, err err
 		}
 		at = Cursor{Place: c.scanned.Floor - 1, PostID: math.MaxInt64}
 		if scans > maxInVain || r.restarts >= patientRestarts {
-			r.page.More, r.page.Next = true, nextBelow(c.scanned.Floor, began)
+			r.page.More, r.page.Next = true, NextBelow(c.scanned.Floor, began)
 			return true, nil
 		}
 	}

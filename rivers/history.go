@@ -18,7 +18,7 @@ import (
 // (source), and settle compares both ways: the present place of the primary store may not be
 // behind that place, and that place must be in the primary store's log. If it is not,
 // everything here is removed, folds too, and a new epoch begins. A node settles before it
-// serves, and each second while it runs.
+// serves, and each second while it runs (each third second while nobody visits it).
 //
 // All that is remembered or being written belongs to an epoch: see moment (writers),
 // foldCache, and AtEpoch (requests under way).
@@ -90,10 +90,20 @@ func (s *Store) readSource(ctx context.Context) (c source, err error) {
 	return c, nil
 }
 
+// ownWAL is how many bytes of write-ahead log the raising of the clock takes by itself, with room
+// for what PostgreSQL notes beside it. The smallest change of a post takes several times as many.
+const ownWAL = 256
+
+// stands reports whether the row may stay as it is, because at most the raising of the clock was
+// written since. If each look raised it for the one before, an idle site would never rest.
+func (c source) stands(now timelines.History) bool {
+	return c.n == now.N && c.wal <= now.WAL && now.WAL-c.wal <= ownWAL
+}
+
 // raise brings the clock row to where the primary store stands, if it is still of that epoch. A
 // number only grows, and its mark goes with it. raised is false if there is no such row.
 func (s *Store) raise(ctx context.Context, was source, now timelines.History) (raised bool, err error) {
-	if was.n == now.N && was.wal == now.WAL {
+	if was.stands(now) {
 		return true, nil
 	}
 	const query = `
@@ -151,7 +161,7 @@ func (s *Store) emptyOnce(ctx context.Context, next *source) error {
 			return err
 		}
 		// The order is that in which writers take the tables. A trigger deletes the clock.
-		const truncate = `TRUNCATE rivers, folds, entries, rivers_timelines, visits, leases, notice_clocks, home_feeds, home_feed_buckets, home_feed_posts`
+		const truncate = `TRUNCATE rivers, folds, entries, rivers_timelines, visits, leases, notice_clocks, home_feeds, home_feed_buckets, home_feed_posts, home_feed_operations, home_strategy`
 		if _, err := tx.Exec(ctx, truncate); err != nil || next == nil {
 			return err
 		}

@@ -107,6 +107,25 @@ func TestARestoreIsNoticedBesideSlowWork(t *testing.T) {
 	must(w, 0, s.Stop(w.ctx))
 }
 
+// A look writes the clock where something was written in the primary store, and not because the last
+// look did so.
+func TestALookThatWritesTheClock(t *testing.T) {
+	was := source{epoch: 1, primary: "p", n: 7, mark: 3, wal: 1000}
+	for name, test := range map[string]struct {
+		now    timelines.History
+		stands bool
+	}{
+		"nothing was written":     {timelines.History{N: 7, WAL: 1000}, true},
+		"the clock was written":   {timelines.History{N: 7, WAL: 1000 + ownWAL}, true},
+		"a post was written":      {timelines.History{N: 7, WAL: 1000 + 4*ownWAL}, false},
+		"a narrowing was written": {timelines.History{N: 8, WAL: 1000}, false},
+	} {
+		if got := was.stands(test.now); got != test.stands {
+			t.Errorf("%s: stands %t, want %t", name, got, test.stands)
+		}
+	}
+}
+
 // However long a restore takes, each node says once that it goes on, and once that it is over.
 func TestARestoreIsLoggedTwice(t *testing.T) {
 	w := newTown(t)
@@ -365,7 +384,7 @@ func TestAPageAndTheEmptyingOfTheStore(t *testing.T) {
 		read <- err
 	}()
 	w.blocked(1)
-	for _, table := range []string{"folds", "entries", "rivers_timelines", "visits", "leases", "notice_clocks", "home_feeds", "home_feed_buckets", "home_feed_posts"} {
+	for _, table := range []string{"folds", "entries", "rivers_timelines", "visits", "leases", "notice_clocks", "home_feeds", "home_feed_buckets", "home_feed_posts", "home_feed_operations", "home_strategy"} {
 		lock(table)
 	}
 	must(w, 0, tx.Commit(w.ctx))

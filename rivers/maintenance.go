@@ -35,10 +35,12 @@ type maintenance struct {
 }
 
 // maintainEvery is far below any grace. catchUpEvery is how soon other devices learn what a
-// person has read, and how soon a node finds out that the primary store was restored.
+// person has read, and how soon a node finds out that the primary store was restored. A node that
+// nobody visits takes idleTurns as long: nobody can be shown anything wrong meanwhile.
 const (
 	maintainEvery = 5 * time.Second
 	catchUpEvery  = time.Second
+	idleTurns     = 3
 )
 
 func newMaintenance(s *Store) *maintenance {
@@ -69,12 +71,16 @@ func (k *maintenance) start() {
 func (k *maintenance) look(looked chan<- struct{}) {
 	second := time.NewTicker(catchUpEvery)
 	defer second.Stop()
-	for {
+	for skipped := 0; ; {
 		select {
 		case <-k.quit:
 			return
 		case <-second.C:
 		}
+		if skipped++; skipped < idleTurns && k.idle() {
+			continue
+		}
+		skipped = 0
 		ctx, cancel := context.WithTimeout(context.Background(), maintainEvery)
 		if k.looks(ctx) {
 			select {
@@ -84,6 +90,13 @@ func (k *maintenance) look(looked chan<- struct{}) {
 		}
 		cancel()
 	}
+}
+
+// idle reports whether nobody has visited a river, or read of notifications, in the last seconds.
+func (k *maintenance) idle() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.seen) == 0 && len(k.store.notices.Pending()) == 0
 }
 
 // looks looks once, and reports whether it has succeeded. A restore may take long, so only its beginning

@@ -159,7 +159,7 @@ func (r *visit) take(ctx context.Context, raw rawPage, sets *access.Sets, loads 
 }
 
 // endAt ends a page before it is full. Above that place nothing is left for its viewer.
-func (r *visit) endAt(place int64) { r.page.More, r.page.Next = true, nextBelow(place, r.before) }
+func (r *visit) endAt(place int64) { r.page.More, r.page.Next = true, NextBelow(place, r.before) }
 
 // deepen goes on below the floor. It extends the river or, if the river is as deep as it is
 // kept, fills the page up from the primary store. taken is how many entries the last
@@ -179,7 +179,7 @@ func (r *visit) deepen(ctx context.Context, raw rawPage, taken int) (full bool, 
 	if r.extensions++; r.extensions > maxExtensions || r.inVain > maxInVain {
 		r.page.More, r.page.Next = true, r.before
 		if r.before.Top() || r.before.Place >= raw.floor {
-			r.page.Next = nextBelow(raw.floor, r.at)
+			r.page.Next = NextBelow(raw.floor, r.at)
 		}
 		return true, nil
 	}

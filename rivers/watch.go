@@ -23,6 +23,8 @@ type Watch struct {
 	// Beyond: the page shows posts below the depth to which the river is kept, and posts
 	// there are looked for too, in the primary store. It is meant for few posts.
 	Beyond bool
+	// Still: the page follows no river. Seen says nothing of posts then, and is never Swapped.
+	Still bool
 }
 
 // Seen is what a watch may see now of the posts it was asked about.
@@ -122,7 +124,7 @@ func (s *Store) decideWatched(ctx context.Context, r *watchedRivers, each func(k
 			return nil, false, err
 		}
 		seen[i].Began = r.began
-		if r.sets[k] == nil && seen[i].stands() {
+		if r.sets[k] == nil && seen[i].stands() && !w.Still {
 			r.sets[k] = seen[i].Sets
 			all = append(all, undecided{name: w.Name, sets: r.sets[k], label: r.raws[k].label(), entries: r.raws[k].entries})
 			of = append(of, k)
@@ -148,7 +150,7 @@ func (s *Store) seeRiver(ctx context.Context, w Watch, raw rawPage, seen *Seen) 
 	case err != nil:
 		return err
 	default:
-		seen.Swapped = !raw.found || w.River != 0 && w.River != raw.river
+		seen.Swapped = !w.Still && (!raw.found || w.River != 0 && w.River != raw.river)
 	}
 	return nil
 }

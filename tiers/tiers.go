@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/rivers"
+	"riverrun/rivers/strategies"
 	"riverrun/timelines"
 	"riverrun/timelines/reads"
 )
@@ -19,6 +20,7 @@ import (
 type Tiers struct {
 	primary *timelines.Store
 	rivers  *rivers.Store
+	home    strategies.Strategy // nil: rivers alone
 	bus     *Bus
 	log     *slog.Logger
 	metrics Metrics
@@ -51,6 +53,8 @@ func (noMetrics) Applied(string, time.Duration) {}
 type Config struct {
 	Timelines *timelines.Store
 	Rivers    *rivers.Store
+	// Home makes home pages and is told of each change; nil: rivers make them.
+	Home strategies.Strategy
 	// Secondary is the pool of the secondary store, over which the bus runs.
 	Secondary *pgxpool.Pool
 	Log       *slog.Logger
@@ -72,6 +76,7 @@ func New(c Config) *Tiers {
 	return &Tiers{
 		primary: c.Timelines,
 		rivers:  c.Rivers,
+		home:    c.Home,
 		bus:     NewBus(c.Secondary, c.Rivers.Node(), c.Log),
 		log:     c.Log,
 		metrics: c.Metrics,
@@ -114,8 +119,8 @@ func (t *Tiers) PublishSeen(marks []reads.Mark) { t.bus.Publish(Message{Seen: ma
 // same key.
 var ErrBehind = errors.New("saved, but pages could not be brought up yet")
 
-// Act makes a change and brings it into the actor's own rivers before it returns (Tier
-// 0). Every write of a person goes through it. Errors of change are returned as they
+// Act makes a change and brings it into the actor's own rivers, and home feed, before it returns
+// (Tier 0). Every write of a person goes through it. Errors of change are returned as they
 // are. After the commit only ErrBehind is possible, and then no success may be shown.
 func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
 	c, err := change(ctx)
@@ -177,7 +182,10 @@ func (t *Tiers) tier0(ctx context.Context, c timelines.Change) error {
 			}
 		}
 	}
-	return nil
+	if t.home == nil {
+		return nil
+	}
+	return t.home.ApplyOwn(ctx, c.Actor, strategies.Events(c)...)
 }
 
 func (t *Tiers) work(ctx context.Context) {
@@ -227,6 +235,16 @@ func (t *Tiers) distribute(ctx context.Context, touched []timelines.Touched, at 
 	}
 	t.bus.Publish(Message{Posts: posts, At: at})
 	return nil
+}
+
+// Homes brings committed changes into the home feeds that Config.Home stores; without it, it does
+// nothing. The jobs of a change call it after what rivers need, so that a feed of very many
+// readers keeps no river back.
+func (t *Tiers) Homes(ctx context.Context, events ...timelines.Event) error {
+	if t.home == nil {
+		return nil
+	}
+	return t.home.Apply(ctx, events...)
 }
 
 // Follow is Tier 2: it brings all live rivers to the present state of these posts, open

@@ -255,6 +255,13 @@ func (s Accounts) List(ctx context.Context, kind, after string, limit int) ([]Ac
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "after": after, "limit": limit}))
 }
 
+// People returns the ids of at most limit people, in order, from the one after another on.
+func (s Accounts) People(ctx context.Context, after int64, limit int) ([]int64, error) {
+	const query = `SELECT id FROM accounts WHERE kind = @kind AND id > @after ORDER BY id LIMIT @limit`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"kind": User, "after": after, "limit": limit})
+	return collectIDs(rows, err, "people")
+}
+
 // MostFollowed returns the ids of at most limit accounts of a kind, those that most people
 // follow first.
 func (s Accounts) MostFollowed(ctx context.Context, kind string, limit int) ([]int64, error) {

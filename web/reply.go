@@ -48,7 +48,7 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 	if err != nil {
 		return err
 	}
-	it, sets, err := s.rivers.Entry(ctx, r.viewer, n, c.PostID)
+	it, sets, err := s.homes.Entry(ctx, r.viewer, n, c.PostID)
 	if errors.Is(err, rivers.ErrNotFound) || needsSignIn(err) {
 		return writeFrame(w, gone) // deleted, or posted to elsewhere, or signed out
 	}

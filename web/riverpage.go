@@ -44,7 +44,7 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 		}
 	}
 	err = s.rivers.AtOneMoment(ctx, func() (rivers.Moment, error) {
-		if v.Page, err = s.rivers.Visit(ctx, r.viewer, n, before); err != nil {
+		if v.Page, err = s.homes.Visit(ctx, r.viewer, n, before); err != nil {
 			return rivers.Moment{}, err
 		}
 		if v.Base, err = s.view.Base(ctx, r.viewer, r.loc, n, v.Page.Sets, v.Page.Items); err != nil {
@@ -67,6 +67,7 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 	}
 	keptHere(r.Request, v.Base)
 	v.Mode = view.ModeParam(n)
+	v.Still = s.homes.Still(n)
 	now, err := s.pages.Fingerprint(ctx, n, v.Page.Sets)
 	if err != nil {
 		return nil, err

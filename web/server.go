@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riverrun/rivers"
+	"riverrun/rivers/strategies"
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
@@ -34,6 +35,8 @@ type Config struct {
 	Timelines *timelines.Store
 	Rivers    *rivers.Store
 	Tiers     *tiers.Tiers
+	// Home makes home pages; nil: rivers do. Tiers must have the same.
+	Home strategies.Strategy
 	// Blobs keeps the content of uploads.
 	Blobs blobs.Store
 	// PushKeys makes the key pair by which browsers know the site's pushes, at their first use;
@@ -89,6 +92,7 @@ const DefaultFileSize = 10_000_000
 type Server struct {
 	timelines *timelines.Store
 	rivers    *rivers.Store
+	homes     *strategies.Homes
 	tiers     *tiers.Tiers
 	blobs     blobs.Store
 	fileSize  int64
@@ -161,7 +165,7 @@ func New(c Config) (*Server, error) {
 	marks := reads.New(c.Timelines.Pool(), c.Log, c.Tiers.PublishSeen)
 	pages := view.NewRenderer(view.Config{Access: c.Rivers.Access(), Asset: static.url, Reads: marks})
 	s := &Server{
-		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, blobs: c.Blobs, pushKeys: c.PushKeys, fileSize: cmp.Or(c.FileSize, DefaultFileSize), sources: cmp.Or(c.Sources, sources.Open(c.Timelines)), log: c.Log, url: address, ownHost: c.OwnHost, listen: cmp.Or(c.Listen, address.Host),
+		timelines: c.Timelines, rivers: c.Rivers, homes: strategies.NewHomes(c.Rivers, c.Home), tiers: c.Tiers, blobs: c.Blobs, pushKeys: c.PushKeys, fileSize: cmp.Or(c.FileSize, DefaultFileSize), sources: cmp.Or(c.Sources, sources.Open(c.Timelines)), log: c.Log, url: address, ownHost: c.OwnHost, listen: cmp.Or(c.Listen, address.Host),
 		ready: c.Ready, metrics: c.MetricsPage,
 		pageTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "riverrun_page_seconds",
@@ -193,6 +197,7 @@ func New(c Config) (*Server, error) {
 		Rivers: s.rivers,
 		Pages:  s.pages,
 		PageOf: s.pageOf,
+		Still:  s.homes.Still,
 		// A page and its socket ask for the same search, each within the limit.
 		MaySearch: func(v timelines.Viewer, address string) bool {
 			return s.limits.liveSearch.allow(searcher(v, address)) == nil

@@ -49,31 +49,102 @@ func closeAll(all []*load.Socket) error {
 }
 
 // seen does something to a post, and returns how long after it was begun the open pages showed it.
-func seen(ctx context.Context, pages []*load.Socket, post string, do func() error) ([]time.Duration, error) {
+// do returns how new the post is then.
+func seen(ctx context.Context, pages []*load.Socket, post string, do func() (int64, error)) ([]time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, seenWithin)
 	defer cancel()
-	waits := make([]<-chan time.Time, len(pages))
-	for i, s := range pages {
-		waits[i] = s.Next(post)
-	}
 	from := time.Now()
-	if err := do(); err != nil {
+	fold, err := do()
+	if err != nil {
 		return nil, err
 	}
 	took := make([]time.Duration, len(pages))
-	for i, wait := range waits {
-		select {
-		case at := <-wait:
-			took[i] = at.Sub(from)
-		case <-ctx.Done():
-			return nil, fmt.Errorf("an open page has not shown post %s: %w", post, ctx.Err())
+	for i, s := range pages {
+		at, err := s.Shown(ctx, post, fold)
+		if err != nil {
+			return nil, err
 		}
+		took[i] = at.Sub(from)
 	}
 	return took, nil
 }
 
 // acts is how many likes and comments one repeat of watch has.
 const acts = 10
+
+// likesPerSecond is the rate at which the row pushed has likes come.
+const likesPerSecond = 100
+
+// pushed has likes of the newest public posts come at a steady rate, whether or not earlier ones
+// were answered, and measures from when each was due until another person's open page shows it.
+func pushed(ctx context.Context, b *bench) (_ []report.Figure, err error) {
+	// The people's turns change after each post, so that a post is not liked twice at once.
+	type like struct {
+		by   *load.Person
+		post string
+	}
+	var likes []like
+	mayLike := map[*load.Person][]string{}
+	longest := 0
+	for _, p := range b.people {
+		html, err := p.Get(ctx, "/everything")
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range likeForm.FindAllStringSubmatch(html, -1) {
+			mayLike[p] = append(mayLike[p], m[1])
+		}
+		longest = max(longest, len(mayLike[p]))
+	}
+	for turn := range len(b.people) {
+		for i := range longest {
+			p := b.people[(turn+i)%len(b.people)]
+			if i < len(mayLike[p]) {
+				likes = append(likes, like{p, mayLike[p][i]})
+			}
+		}
+	}
+	want := int(likesPerSecond * b.during.Seconds())
+	if len(likes) == 0 {
+		return nil, errors.New("nobody may like one of the newest public posts")
+	}
+	other, page, err := b.people[0].Follow(ctx, "/everything")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, other.Close()) }()
+	if err := b.site.Settle(ctx); err != nil {
+		return nil, err
+	}
+	during := b.during
+	if len(likes) < want {
+		during = time.Duration(len(likes)) * time.Second / likesPerSecond
+	}
+	took, err := load.Open(ctx, likesPerSecond, during, func(ctx context.Context, i int) error {
+		ctx, cancel := context.WithTimeout(ctx, seenWithin)
+		defer cancel()
+		next := likes[i%len(likes)]
+		fold, err := next.by.ActOn(ctx, next.post, "like", page.Address, nil)
+		if err != nil {
+			return err
+		}
+		_, err = other.Shown(ctx, next.post, fold)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	// The likes are taken back, so that the next repeat finds the town as it was.
+	for _, l := range likes[:min(len(likes), len(took))] {
+		if _, err := l.by.ActOn(ctx, l.post, "unlike", page.Address, nil); err != nil {
+			return nil, err
+		}
+	}
+	return []report.Figure{
+		figure(fmt.Sprintf("p50 at %d/s", likesPerSecond), "ms", took.Milliseconds(0.5), 0),
+		figure(fmt.Sprintf("p99 at %d/s", likesPerSecond), "ms", took.Milliseconds(0.99), 0),
+	}, b.site.Quiet(ctx)
+}
 
 // watch opens everybody's page of all public posts, many times, and has one person like and comment
 // on the newest post.
@@ -106,21 +177,19 @@ func watch(ctx context.Context, b *bench) (_ []report.Figure, err error) {
 	var figures []report.Figure
 	for _, kind := range []struct {
 		name         string
-		do           func(i int) error
+		do           func(i int) (int64, error)
 		median, last float64
 		server, base float64
 	}{
-		{"like", func(i int) error {
+		{"like", func(i int) (int64, error) {
 			act := "like"
 			if i%2 == 1 {
 				act = "unlike"
 			}
-			_, err := actor.Act(ctx, "/p/"+code+"/"+act, page.Address, nil)
-			return err
+			return actor.ActOn(ctx, code, act, page.Address, nil)
 		}, 921, 961, 799, 600},
-		{"comment", func(i int) error {
-			_, err := actor.Act(ctx, "/p/"+code+"/comments", page.Address, url.Values{"body": {fmt.Sprintf("Somebody says this now, %d.", i)}})
-			return err
+		{"comment", func(i int) (int64, error) {
+			return actor.ActOn(ctx, code, "comments", page.Address, url.Values{"body": {fmt.Sprintf("Somebody says this now, %d.", i)}})
 		}, 0, 0, 0, 0},
 	} {
 		before, err := b.site.Usage(ctx)
@@ -129,7 +198,7 @@ func watch(ctx context.Context, b *bench) (_ []report.Figure, err error) {
 		}
 		var medians, lasts time.Duration
 		for i := range acts {
-			took, err := seen(ctx, pages, code, func() error { return kind.do(i) })
+			took, err := seen(ctx, pages, code, func() (int64, error) { return kind.do(i) })
 			if err != nil {
 				return nil, err
 			}

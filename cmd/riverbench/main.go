@@ -75,7 +75,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	fs.StringVar(&o.baseline, "baseline", "", "a file of ratios to a yardstick; a row that is half again worse is an error")
 	fs.BoolVar(&o.update, "update", false, "write the ratios of this run into the file of -baseline instead")
 	fs.Usage = func() {
-		fmt.Fprint(stderr, "usage: riverbench [flags] [row...]\n\nrows, all of them if none is named:\n")
+		fmt.Fprint(stderr, "usage: riverbench [flags] [row...]\n       riverbench strategies -h\n       riverbench charts run.json directory\n\nrows, all of them if none is named:\n")
 		for _, r := range rows {
 			fmt.Fprintf(stderr, "  %-12s %s\n", r.name, r.summary)
 		}
@@ -116,6 +116,12 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+	switch {
+	case len(args) > 0 && args[0] == "strategies":
+		return runStrategies(ctx, args[1:], stdout, stderr)
+	case len(args) > 0 && args[0] == "charts":
+		return runCharts(args[1:])
+	}
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err
@@ -136,7 +142,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 			fmt.Fprintf(stderr, "%s %d/%d\n", r.name, i+1, o.repeats)
 			figures, err := b.repeat(ctx, r)
 			if err != nil {
-				return fmt.Errorf("%s: %w", r.name, err)
+				// The rows before it are not lost.
+				return errors.Join(fmt.Errorf("%s: %w", r.name, err), result.Table(stdout))
 			}
 			result.Add(figures...)
 		}

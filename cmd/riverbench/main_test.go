@@ -49,7 +49,7 @@ func TestRiverbench(t *testing.T) {
 			t.Errorf("the table lacks the row %s:\n%s", r.name, table.String())
 		}
 	}
-	for _, name := range []string{"home p50", "home page", "single p50", "cold p50", "like p50", "like statements", "comment p50", "post p50", "sockets opened"} {
+	for _, name := range []string{"home p50", "home page", "single p50", "cold p50", "like p50", "like statements", "comment p50", "post p50", "pushed p50 at 100/s", "watch like, last of 20", "sockets opened"} {
 		if found[name] <= 0 {
 			t.Errorf("%s: got %v, want more than 0", name, found[name])
 		}

@@ -13,6 +13,7 @@ var rows = []row{
 	{"comment", "a comment, answered with the entry; with all that follows from it", comment},
 	{"post", "a new post, answered with the entry; with all that follows from it", post},
 	{"watch", "a like and a comment, until open pages show them", watch},
+	{"pushed", "a like until another person's open page shows it, while 100 likes come in a second", pushed},
 	{"idle", "what a site does when nothing happens", idle},
 	{"sockets", "what open pages take while nothing happens", sockets},
 }

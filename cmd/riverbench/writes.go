@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
-	"sync/atomic"
+	"sync"
 
 	"riverrun/cmd/riverbench/load"
 	"riverrun/cmd/riverbench/report"
@@ -63,16 +63,25 @@ func like(ctx context.Context, b *bench) ([]report.Figure, error) {
 	if len(people) == 0 {
 		return nil, errors.New("nobody's home page has a post to like")
 	}
-	turns := make([]atomic.Int64, len(people))
+	// A person does one thing after the other, also where there are fewer people than requests
+	// under way.
+	turns := make([]struct {
+		sync.Mutex
+		taken int
+	}, len(people))
 	return b.steady(ctx, peer{179, 5.5, 79, 271}, func(ctx context.Context, i int) error {
 		who := i % len(people)
-		p, turn := people[who], turns[who].Add(1)-1
+		mine := &turns[who]
+		mine.Lock()
+		defer mine.Unlock()
+		p, turn := people[who], mine.taken
+		mine.taken++
 		h := b.homes[p]
 		act := "like"
 		if turn%2 == 1 {
 			act = "unlike"
 		}
-		_, err := p.Act(ctx, "/p/"+h.mayLike[int(turn/2)%len(h.mayLike)]+"/"+act, h.page.Address, nil)
+		_, err := p.Act(ctx, "/p/"+h.mayLike[turn/2%len(h.mayLike)]+"/"+act, h.page.Address, nil)
 		return err
 	})
 }

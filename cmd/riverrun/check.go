@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"slices"
 
+	"riverrun/rivers/strategies"
 	"riverrun/timelines/files"
 )
 
-// runCheck compares every live river with one rebuilt from nothing, and the references to
-// uploaded files with the store of blobs. Each difference is printed; any is an error.
+// runCheck compares every live river with one rebuilt from nothing, every stored home feed of the
+// selected strategy with the primary store, and the references to uploaded files with the store of blobs. Each difference is printed; any is an error.
 func runCheck(ctx context.Context, e *env, args []string) error {
 	c, rest, err := e.parse(args, nil)
 	if err != nil {
@@ -26,6 +27,16 @@ func runCheck(ctx context.Context, e *env, args []string) error {
 		for _, d := range report.Differences {
 			fmt.Fprintln(e.stdout, d)
 		}
+		var feeds strategies.Report
+		checker, checks := n.home.(strategies.Checker)
+		if checks {
+			if feeds, err = checker.Check(ctx); err != nil {
+				return err
+			}
+		}
+		for _, d := range feeds.Differences {
+			fmt.Fprintln(e.stdout, d)
+		}
 		store, err := n.files(ctx)
 		if err != nil {
 			return err
@@ -40,8 +51,11 @@ func runCheck(ctx context.Context, e *env, args []string) error {
 		if stored.Blobs+len(stored.Orphaned) > 0 {
 			fmt.Fprintf(e.stdout, "blobs %d missing %d orphaned %d\n", stored.Blobs, len(stored.Missing), len(stored.Orphaned))
 		}
+		if checks {
+			fmt.Fprintf(e.stdout, "home feeds %d entries %d differences %d\n", feeds.Feeds, feeds.Entries, len(feeds.Differences))
+		}
 		fmt.Fprintf(e.stdout, "rivers %d entries %d differences %d\n", report.Rivers, report.Entries, len(report.Differences))
-		if all := len(report.Differences) + len(stored.Missing) + len(stored.Orphaned); all != 0 {
+		if all := len(report.Differences) + len(feeds.Differences) + len(stored.Missing) + len(stored.Orphaned); all != 0 {
 			return fmt.Errorf("check: %d differences", all)
 		}
 		return nil

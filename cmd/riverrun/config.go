@@ -21,6 +21,7 @@ import (
 	"riverrun/jobs"
 	"riverrun/jobs/fetch"
 	"riverrun/rivers"
+	"riverrun/rivers/strategies"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/sources"
@@ -44,6 +45,8 @@ type config struct {
 	// PostgreSQL; a nil secondary is a database beside the primary.
 	primary, secondary *pgxpool.Config
 
+	// home is the name of the strategy that makes home pages.
+	home                          string
 	graceHome, grace, expireEvery time.Duration
 	depth                         int
 	localBumpMaxAge, sessionAge   time.Duration
@@ -124,6 +127,13 @@ func settings(lookup func(string) (string, bool)) []setting {
 		{"RIVERS_DATABASE_URL", "", "secondary store; default: the database <name>_rivers beside the primary, made if it may be", func(c *config, v string) (err error) {
 			c.secondary, err = database(v)
 			return err
+		}},
+		{"RIVERRUN_HOME", strategies.NameRivers, "how home pages are made, by the same way in all processes of a site: " + strings.Join(strategies.Names(), ", ") + "; only rivers are live, pages of the others are renewed by a reload", func(c *config, v string) error {
+			if !slices.Contains(strategies.Names(), v) {
+				return fmt.Errorf("want one of %s", strings.Join(strategies.Names(), ", "))
+			}
+			c.home = v
+			return nil
 		}},
 		duration("RIVERRUN_GRACE_HOME", rivers.DefaultOptions().GraceHome, "how long the river of a home feed or list is kept while nobody looks at it", func(c *config) *time.Duration { return &c.graceHome }),
 		duration("RIVERRUN_GRACE", rivers.DefaultOptions().Grace, "the same for all other rivers; a search is kept for 30m at most", func(c *config) *time.Duration { return &c.grace }),

@@ -35,7 +35,7 @@ func TestDefaults(t *testing.T) {
 		data = "/var/lib/riverrun"
 	}
 	want := config{
-		listen: "127.0.0.1:8080", data: data,
+		listen: "127.0.0.1:8080", data: data, home: "rivers",
 		graceHome: 24 * time.Hour, grace: 6 * time.Hour, expireEvery: 5 * time.Minute,
 		depth:           1500,
 		localBumpMaxAge: 720 * time.Hour, sessionAge: 2160 * time.Hour,
@@ -106,6 +106,7 @@ func TestWrongValues(t *testing.T) {
 		{"url without scheme", map[string]string{"RIVERRUN_URL": "river.example"}, nil, `RIVERRUN_URL: "river.example": want http://host`},
 		{"url with a path", nil, []string{"-url=https://river.example/x"}, "without a path"},
 		{"nowhere for data", nil, []string{"-data", ""}, "RIVERRUN_DATA: there is no home directory"},
+		{"unknown strategy", map[string]string{"RIVERRUN_HOME": "magic"}, nil, `RIVERRUN_HOME: "magic": want one of rivers, read, timed, sized, cache, aggregator`},
 		{"no unit", map[string]string{"RIVERRUN_GRACE": "24"}, nil, `RIVERRUN_GRACE: "24": want a time above zero`},
 		{"negative", map[string]string{"RIVERRUN_GRACE_HOME": "-1h"}, nil, "RIVERRUN_GRACE_HOME"},
 		{"zero", nil, []string{"-expire-every", "0s"}, "-expire-every"},
@@ -159,6 +160,9 @@ func TestWrongValueStartsNothing(t *testing.T) {
 			args := []string{c.name}
 			if c.name == "account" || c.name == "source" {
 				args = append(args, "list")
+			}
+			if c.name == "home" {
+				args = append(args, "convert")
 			}
 			vars := map[string]string{"RIVERRUN_GRACE": "soon", "RIVERRUN_DATA": "/dev/null/data"}
 			var out bytes.Buffer

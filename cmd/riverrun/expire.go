@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+
+	"riverrun/rivers/strategies"
 )
 
 // runExpire removes the rivers that the periodic job would.
@@ -17,6 +19,9 @@ func runExpire(ctx context.Context, e *env, args []string) error {
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
 		expired, err := n.rivers.Expire(ctx)
 		if err != nil {
+			return err
+		}
+		if err := strategies.ExpirerOf(n.home, n.feeds()).Expire(ctx); err != nil {
 			return err
 		}
 		fmt.Fprintf(e.stdout, "retired %d removed %d entries %d tombstones %d folds %d\n",

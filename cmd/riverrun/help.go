@@ -61,7 +61,14 @@ what is wrong with items: the pages of the site do not. Flags may also follow th
 arguments. Loads that were interrupted go on while the site is served.`},
 		{name: "check", summary: "compare every live river with one rebuilt from nothing", run: runCheck, detail: `
 It prints each difference and "rivers N entries M differences D", and fails if
-there is any. While changes are under way a river may be behind for a moment.`},
+there is any. With a RIVERRUN_HOME that stores home feeds it compares those too,
+and prints "home feeds N entries M differences D". While changes are under way a river may be behind for a moment.`},
+		{name: "home", usage: "convert [STRATEGY]", summary: "store the home feeds of all people", run: runHome, detail: `
+For a STRATEGY that stores home feeds (timed, sized, aggregator; default:
+RIVERRUN_HOME).
+Without it, each feed is stored when its owner first reads it. Start the servers
+with the strategy first: feeds follow changes only while it is theirs. After an
+interruption the same command continues: feeds that stand are left as they are.`},
 		{name: "explain", usage: "-post CODE [-viewer NAME]", summary: "say whether and why somebody sees a post", run: runExplain, detail: `
 It says where the post stands and what of that is open to NAME (without -viewer:
 to somebody who is not signed in), whether a ban or a hide keeps it away, and in

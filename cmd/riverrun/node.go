@@ -12,6 +12,7 @@ import (
 	"riverrun/jobs"
 	"riverrun/jobs/fetch"
 	"riverrun/rivers"
+	"riverrun/rivers/strategies"
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
@@ -29,7 +30,9 @@ type node struct {
 	stores    *stores
 	timelines *timelines.Store
 	rivers    *rivers.Store
-	tiers     *tiers.Tiers
+	// home makes home pages; nil: rivers do.
+	home  strategies.Strategy
+	tiers *tiers.Tiers
 }
 
 // withNode opens a node, calls do, and closes the node in any case.
@@ -79,9 +82,11 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 		Metrics:   figures,
 		Restore:   func(ctx context.Context) error { return n.stores.restore(ctx, n.log) },
 	})
+	n.home = strategies.New(c.home, n.feeds())
 	n.tiers = tiers.New(tiers.Config{
 		Timelines: n.timelines,
 		Rivers:    n.rivers,
+		Home:      n.home,
 		Secondary: n.stores.secondary,
 		Log:       n.log,
 		Metrics:   figures,
@@ -112,6 +117,11 @@ func (n *node) close(ctx context.Context) error {
 	)
 }
 
+// feeds are the stores, as strategies of home feeds use them.
+func (n *node) feeds() strategies.Stores {
+	return strategies.Stores{Primary: n.timelines, Rivers: n.rivers, Secondary: n.stores.secondary}
+}
+
 // files opens the store of uploads, which not all commands need.
 func (n *node) files(ctx context.Context) (blobs.Store, error) {
 	store, err := n.config.blobs.Open(ctx, filepath.Join(n.config.data, "files"))
@@ -129,8 +139,12 @@ func (n *node) sources() *sources.Store {
 	})
 }
 
-// jobs returns this process's workers, not yet started.
-func (n *node) jobs(files blobs.Store) (*jobs.Jobs, error) {
+// jobs returns this process's workers, not yet started. From here on home feeds follow changes by
+// this process's strategy.
+func (n *node) jobs(ctx context.Context, files blobs.Store) (*jobs.Jobs, error) {
+	if err := strategies.Select(ctx, n.stores.secondary, n.config.home); err != nil {
+		return nil, err
+	}
 	client, err := fetch.New(fetch.Config{Site: n.config.url, Allow: n.config.fetchAllow, Proxy: n.config.fetchProxy})
 	if err != nil {
 		return nil, err
@@ -145,6 +159,7 @@ func (n *node) jobs(files blobs.Store) (*jobs.Jobs, error) {
 		Tiers:           n.tiers,
 		Rivers:          n.rivers,
 		Timelines:       n.timelines.Maintenance,
+		HomeFeeds:       strategies.ExpirerOf(n.home, n.feeds()),
 		Files:           n.timelines.Files,
 		Blobs:           files,
 		Links:           n.timelines.Links,

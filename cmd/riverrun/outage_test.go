@@ -106,7 +106,7 @@ func TestLostSecondaryStoreIsMadeAgain(t *testing.T) {
 		{"dropped", true, func(name string) []string { return []string{`DROP DATABASE ` + name + ` WITH (FORCE)`} }},
 		{"without a table", false, func(string) []string { return []string{`DROP TABLE entries`} }},
 		{"without any table", false, func(string) []string {
-			return []string{`DROP TABLE clock, rivers, rivers_timelines, entries, folds, visits, leases, notice_clocks, home_feeds, home_feed_buckets, home_feed_posts, schema_migrations; DROP FUNCTION forget_epoch()`}
+			return []string{`DROP TABLE clock, rivers, rivers_timelines, entries, folds, visits, leases, notice_clocks, home_feeds, home_feed_buckets, home_feed_posts, home_feed_operations, home_strategy, schema_migrations; DROP FUNCTION forget_epoch()`}
 		}},
 		{"without its schema", false, func(string) []string { return []string{`DROP SCHEMA public CASCADE`} }},
 	} {

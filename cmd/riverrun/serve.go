@@ -50,13 +50,14 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 	if err != nil {
 		return err
 	}
-	work, err := n.jobs(files)
+	work, err := n.jobs(ctx, files)
 	if err != nil {
 		return err
 	}
 	site, err := web.New(web.Config{
 		Timelines:       n.timelines,
 		Rivers:          n.rivers,
+		Home:            n.home,
 		Tiers:           n.tiers,
 		Blobs:           files,
 		PushKeys:        jobs.NewPushKeys,

@@ -25,7 +25,7 @@ func runWork(ctx context.Context, e *env, args []string) (err error) {
 		if err != nil {
 			return err
 		}
-		work, err := n.jobs(files)
+		work, err := n.jobs(ctx, files)
 		if err != nil {
 			return err
 		}

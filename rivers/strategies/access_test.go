@@ -115,11 +115,11 @@ func TestOnlySignedInViewersHaveAHome(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
 	for name, s := range w.all {
-		if _, _, err := s.Page(w.ctx, timelines.Viewer{}, rivers.Cursor{}, 5); !errors.Is(err, rivers.ErrSignInNeeded) {
+		if _, err := s.Page(w.ctx, timelines.Viewer{}, rivers.Cursor{}, 5); !errors.Is(err, rivers.ErrSignInNeeded) {
 			t.Errorf("%s: anonymous: got %v, want %v", name, err, rivers.ErrSignInNeeded)
 		}
 		gone := timelines.Viewer{AccountID: ann.AccountID, Session: timelines.Session{1}}
-		if _, _, err := s.Page(w.ctx, gone, rivers.Cursor{}, 5); !errors.Is(err, timelines.ErrSignedOut) {
+		if _, err := s.Page(w.ctx, gone, rivers.Cursor{}, 5); !errors.Is(err, timelines.ErrSignedOut) {
 			t.Errorf("%s: signed out: got %v, want %v", name, err, timelines.ErrSignedOut)
 		}
 	}

@@ -19,17 +19,29 @@ type bucket struct {
 	feed    int64
 	low     Entry
 	entries []Entry // newest first
+	// texts are those of its posts, by id; nil if posts are linked.
+	texts map[int64]string
 
 	topped  bool    // a new entry came on top of others
 	dropped []Entry // beyond as many as the feed keeps
 }
 
-func newBucket(feed int64, low Entry, posts, places []int64) *bucket {
+func newBucket(feed int64, low Entry, posts, places []int64, texts []string) *bucket {
 	b := &bucket{feed: feed, low: low, entries: make([]Entry, len(posts))}
 	for i := range posts {
 		b.entries[i] = Entry{PostID: posts[i], Place: places[i]}
 	}
+	for i, text := range texts {
+		b.embed(posts[i], text)
+	}
 	return b
+}
+
+func (b *bucket) embed(post int64, text string) {
+	if b.texts == nil {
+		b.texts = map[int64]string{}
+	}
+	b.texts[post] = text
 }
 
 // newest compares entries in the order of a feed.
@@ -67,7 +79,7 @@ func (b *bucket) split(most int) []*bucket {
 		if b.topped {
 			end = n - most*(parts-1-i)
 		}
-		part := &bucket{feed: b.feed, entries: b.entries[start:end]}
+		part := &bucket{feed: b.feed, entries: b.entries[start:end], texts: b.texts}
 		if part.low = part.entries[len(part.entries)-1]; i == parts-1 {
 			part.low = b.low
 		}
@@ -82,6 +94,9 @@ func (b *bucket) split(most int) []*bucket {
 func (s *stored) arrange(buckets map[int64][]*bucket, moves []move) (changed []*bucket) {
 	touched := map[*bucket]bool{}
 	for _, m := range moves {
+		if m.stays() && s.Texts == nil {
+			continue
+		}
 		if m.stood {
 			if b := covering(buckets[m.feed], m.from); b != nil {
 				b.remove(m.from)
@@ -93,6 +108,9 @@ func (s *stored) arrange(buckets map[int64][]*bucket, moves []move) (changed []*
 		}
 		b := s.bucketFor(buckets, m)
 		b.add(m.Entry)
+		if s.Texts != nil {
+			b.embed(m.PostID, m.text)
+		}
 		touched[b] = true
 	}
 	for _, list := range buckets {

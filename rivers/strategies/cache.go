@@ -2,10 +2,7 @@ package strategies
 
 import (
 	"context"
-	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
@@ -32,7 +29,6 @@ import (
 type Cache struct {
 	stored *stored
 	read   *Read
-	idle   time.Duration
 }
 
 // CacheSize is how many posts a cache keeps if nothing else is said, and CacheIdle how long one
@@ -54,24 +50,13 @@ func NewCache(s Stores, read *Read, size int, idle time.Duration) *Cache {
 	}
 	c := newStored(s, "cache", int64(size), &sizes{})
 	c.keep = size
-	return &Cache{stored: c, read: read, idle: idle}
+	c.idle = idle
+	return &Cache{stored: c, read: read}
 }
 
 // Page implements Strategy.
-func (c *Cache) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, more bool, err error) {
-	entries, at, ends, err := c.stored.page(ctx, v, below, limit)
-	if err != nil {
-		return nil, false, err
-	}
-	if left := limit + 1 - len(entries); ends && left > 0 {
-		rest, _, err := c.read.Page(ctx, v, at, left)
-		if err != nil {
-			return nil, false, err
-		}
-		entries = append(entries, rest...)
-	}
-	entries, more = cut(entries, limit)
-	return entries, more, nil
+func (c *Cache) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (Page, error) {
+	return c.stored.pageOver(ctx, c.read, v, below, limit)
 }
 
 // Apply implements Strategy.
@@ -79,15 +64,13 @@ func (c *Cache) Apply(ctx context.Context, events ...timelines.Event) error {
 	return c.stored.Apply(ctx, events...)
 }
 
+// ApplyOwn implements Strategy.
+func (c *Cache) ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error {
+	return c.stored.ApplyOwn(ctx, actor, events...)
+}
+
 // Expire implements Expirer. It also drops the caches of viewers who did not read for as long
-// as a cache is kept. A page is remembered to the minute.
+// as a cache is kept.
 func (c *Cache) Expire(ctx context.Context) error {
-	const idle = `
-		SELECT id FROM home_feeds
-		WHERE strategy = @strategy AND state <> 'retired' AND visited_at < clock_timestamp() - @idle::interval`
-	err := c.stored.retireThose(ctx, idle, pgx.StrictNamedArgs{"strategy": c.stored.strategy, "idle": c.idle})
-	if err != nil {
-		return fmt.Errorf("drop idle caches: %w", err)
-	}
 	return c.stored.Expire(ctx)
 }

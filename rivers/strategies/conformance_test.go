@@ -24,6 +24,7 @@ func (w *town) everyStrategy() map[string]strategies.Strategy {
 		"timed":          strategies.NewTimed(stores, 20*time.Millisecond),
 		"sized":          strategies.NewSized(stores, 4),
 		"cache":          strategies.NewCache(stores, strategies.NewRead(w.store, 0), 7, 0),
+		"aggregator":     strategies.NewAggregator(stores, strategies.NewRead(w.store, 0), 9).InBlocksOf(4),
 		"rivers":         strategies.NewRivers(w.rivers),
 	}
 }
@@ -138,7 +139,7 @@ func (w *lively) step(rng *rand.Rand, i int) {
 		}
 	}
 	name := slices.Sorted(maps.Keys(w.all))[rng.IntN(len(w.all))]
-	if _, _, err := w.all[name].Page(w.ctx, w.people[rng.IntN(len(w.people))], rivers.Cursor{}, 5); err != nil {
+	if _, err := w.all[name].Page(w.ctx, w.people[rng.IntN(len(w.people))], rivers.Cursor{}, 5); err != nil {
 		w.t.Errorf("%s: page: %v", name, err)
 	}
 }
@@ -201,25 +202,27 @@ func newForgetful(w *town) forgetful {
 	return forgetful{strategies.NewRead(w.store, 0), map[int64][]strategies.Entry{}}
 }
 
-func (f forgetful) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) ([]strategies.Entry, bool, error) {
+func (f forgetful) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (strategies.Page, error) {
 	if _, ok := f.first[v.AccountID]; !ok {
-		all, _, err := f.Strategy.Page(ctx, v, rivers.Cursor{}, 1000)
+		all, err := f.Strategy.Page(ctx, v, rivers.Cursor{}, 1000)
 		if err != nil {
-			return nil, false, err
+			return strategies.Page{}, err
 		}
-		f.first[v.AccountID] = all
+		f.first[v.AccountID] = all.Entries
 	}
-	var page []strategies.Entry
+	var page strategies.Page
 	for _, e := range f.first[v.AccountID] {
-		if !below.Top() && !below.Above(rivers.Cursor{Place: e.Place, PostID: e.PostID}) {
+		at := rivers.Cursor{Place: e.Place, PostID: e.PostID}
+		if !below.Top() && !below.Above(at) {
 			continue
 		}
-		if len(page) == limit {
-			return page, true, nil
+		if len(page.Entries) == limit {
+			page.More = true
+			return page, nil
 		}
-		page = append(page, e)
+		page.Entries, page.Next = append(page.Entries, e), at
 	}
-	return page, false, nil
+	return page, nil
 }
 
 // Each kind of change shows in what the suite compares: a strategy that overlooks it does not

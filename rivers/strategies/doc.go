@@ -1,10 +1,11 @@
-// Package strategies has the ways in which source 001 makes a home feed, beside riverrun's
+// Package strategies has the ways in which sources 001 and 000 make a home feed, beside riverrun's
 // own, on the same data with the same rights to read:
 //
 //   - [Read]: nothing is stored; each page is read from the primary store (fan-out on read).
 //   - [Timed]: a feed is stored in buckets of a period each (fan-out on write).
 //   - [Sized]: a feed is stored in buckets of a number of posts each (fan-out on write).
 //   - [Cache]: the newest posts of a feed are stored while its viewer reads it.
+//   - [Aggregator]: the newest posts are stored; follows and unfollows are done in blocks (source 000).
 //   - [Rivers]: riverrun's rivers.
 //
 // # What it promises

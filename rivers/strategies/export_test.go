@@ -1,12 +1,18 @@
 package strategies
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"time"
+)
 
 // The points of the protocol, for tests.
 const (
 	AfterLookup   = string(afterLookup)
 	AfterSnapshot = string(afterSnapshot)
+	AfterBlock    = string(afterBlock)
 	BeforeSwap    = string(beforeSwap)
+	Waiting       = string(waiting)
 )
 
 // PausedAt returns a context in which fn is called at that point, once.
@@ -33,11 +39,28 @@ func PausedEach(ctx context.Context, at string, fn func()) context.Context {
 }
 
 // SetFillChunk makes fills of a strategy read that many posts at once.
-func SetFillChunk(s Strategy, n int) {
+func SetFillChunk(s Strategy, n int) { storedOf(s).chunkSize = n }
+
+// SetBatch makes pushes of a strategy write that many entries at once.
+func SetBatch(s Strategy, n int) { storedOf(s).batch = n }
+
+// SetWriteDeadline makes a strategy's writers late after that time; 0 is what it is otherwise.
+func SetWriteDeadline(s Strategy, d time.Duration) { storedOf(s).within = cmp.Or(d, writeDeadline) }
+
+func storedOf(s Strategy) *stored {
 	switch s := s.(type) {
 	case Timed:
-		s.chunkSize = n
+		return s.stored
 	case Sized:
-		s.chunkSize = n
+		return s.stored
+	case *Cache:
+		return s.stored
 	}
+	panic("a strategy that stores nothing")
+}
+
+// InBlocksOf has the aggregator work blocks of that many posts, and keep buckets of as many.
+func (a *Aggregator) InBlocksOf(n int) *Aggregator {
+	a.chunkSize, a.shape = n, &sizes{n}
+	return a
 }

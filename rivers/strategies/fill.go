@@ -17,24 +17,40 @@ import (
 var errGone = errors.New("feed is gone")
 
 // Fill implements Filler.
-func (s *stored) Fill(ctx context.Context, viewer int64) error { return s.fill(ctx, viewer, false) }
+func (s *stored) Fill(ctx context.Context, viewer int64) error { return s.fill(ctx, viewer, 0) }
 
-// fill makes a feed and puts it in place. anew says that one that stands, or is being built,
-// may be of a state before the change that asks. It is the same protocol as a river's build:
-// the feed is registered, then the snapshots are taken, and a writer writes into feeds that
-// are being built as into those that live.
-func (s *stored) fill(ctx context.Context, viewer int64, anew bool) error {
-	for range retries {
-		b, err := s.register(ctx, viewer, anew)
+// A builder gives a sign of life with each chunk. One that is silent for builderDead is taken
+// over, at worst to do a part of the work twice. Others look for the end of a build every
+// buildWait. A chunk that is late is read again chunkTries times.
+const (
+	builderDead = 5 * time.Second
+	buildWait   = 20 * time.Millisecond
+	chunkTries  = 5
+)
+
+// fill makes a feed and puts it in place. One that stands, or is being built, will do if it was
+// filled with the change of that transaction of the primary store; 0: any will do. It is the
+// same protocol as a river's build: the feed is registered, then the snapshots are taken, and a
+// writer writes into feeds that are being built as into those that live.
+func (s *stored) fill(ctx context.Context, viewer, tx int64) error {
+	for gone := 0; gone < retries; {
+		b, err := s.register(ctx, viewer, tx)
 		if err != nil || b.done {
 			return err
 		}
-		err = s.build(ctx, viewer, b)
-		if err == nil || !errors.Is(err, errGone) {
-			return err
+		if !b.ours {
+			if err := s.await(ctx, b.id); err != nil {
+				return err
+			}
+			continue
 		}
-		// A later fill took its place. That one knows the change too.
-		anew = false
+		switch err = s.build(ctx, viewer, b); {
+		case err == nil:
+			return nil
+		case !errors.Is(err, errGone):
+			return errors.Join(err, s.release(context.WithoutCancel(ctx), b.id))
+		}
+		gone++ // a later fill took its place
 	}
 	return fmt.Errorf("%s feed of account %d keeps vanishing: %w", s.strategy, viewer, rivers.ErrUnavailable)
 }
@@ -44,32 +60,81 @@ type building struct {
 	id    int64
 	floor int64 // at and above this place it is filled
 	done  bool  // a feed is live already
+	ours  bool  // to build; otherwise another builder is at work
 }
 
-// register makes the row of a feed that is to be filled, or joins one.
-//
-// Two callers may come at once with anew. The second then finds the first one's row when it
-// inserts its own. That row was not yet committed when the second looked for rows to retire, and
-// so it was registered after the second one's change. Its builder sees the change.
-func (s *stored) register(ctx context.Context, viewer int64, anew bool) (b building, err error) {
+// knowing is the condition on a feed f that it was filled with the change of a transaction.
+const knowing = `(@change::bigint = 0 OR pg_visible_in_snapshot(@change::bigint::text::xid8, f.knows))`
+
+// await returns when a build is done, or was given up.
+func (s *stored) await(ctx context.Context, feed int64) error {
+	const query = `SELECT EXISTS (
+		SELECT FROM home_feeds WHERE id = @id AND state = 'building' AND visited_at >= clock_timestamp() - @dead::interval)`
+	pause(ctx, waiting)
+	tick := time.NewTicker(buildWait)
+	defer tick.Stop()
+	for building := true; building; {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for another's fill of a feed: %w", ctx.Err())
+		case <-tick.C:
+		}
+		args := pgx.StrictNamedArgs{"id": feed, "dead": builderDead}
+		if err := s.Secondary.QueryRow(ctx, query, args).Scan(&building); err != nil {
+			return fmt.Errorf("wait for another's fill of a feed: %w", err)
+		}
+	}
+	return nil
+}
+
+// release lets another builder go on at once with a build that failed.
+func (s *stored) release(ctx context.Context, feed int64) error {
+	const query = `UPDATE home_feeds SET visited_at = clock_timestamp() - @dead::interval WHERE id = @id AND state = 'building'`
+	if _, err := s.Secondary.Exec(ctx, query, pgx.StrictNamedArgs{"id": feed, "dead": builderDead}); err != nil {
+		return fmt.Errorf("give up the fill of a feed: %w", err)
+	}
+	return nil
+}
+
+// register makes the row of a feed that is to be filled, takes over one whose builder is dead,
+// or finds one that another builder works on. Builds from before the change of that transaction
+// are retired. Whether they are is told by a snapshot taken before the row is there; those that
+// the build reads are later, and see what it saw.
+func (s *stored) register(ctx context.Context, viewer, change int64) (b building, err error) {
 	const retire = `
 		UPDATE home_feeds f SET state = 'retired', retired_at = clock_timestamp()
 		WHERE f.id IN (SELECT id FROM home_feeds WHERE viewer_id = @viewer AND strategy = @strategy AND state <> 'retired' ORDER BY id FOR UPDATE)
-			AND (f.state = 'building' AND @anew OR f.setting <> @setting OR f.epoch IS DISTINCT FROM (SELECT epoch FROM clock))`
+			AND (f.state = 'building' AND NOT (` + knowing + `) OR f.setting <> @setting OR f.epoch IS DISTINCT FROM (SELECT epoch FROM clock))`
 	const insert = `
-		INSERT INTO home_feeds (id, viewer_id, strategy, setting, epoch)
-		SELECT @id, @viewer, @strategy, @setting, epoch FROM clock
-		WHERE @anew OR NOT EXISTS (SELECT FROM home_feeds WHERE viewer_id = @viewer AND strategy = @strategy AND state = 'live')
+		INSERT INTO home_feeds (id, viewer_id, strategy, setting, epoch, knows, sources)
+		SELECT @id, @viewer, @strategy, @setting, epoch, @knows::text::pg_snapshot, @sources FROM clock
+		WHERE NOT EXISTS (SELECT FROM home_feeds f WHERE viewer_id = @viewer AND strategy = @strategy AND state = 'live' AND ` + knowing + `)
 		ON CONFLICT (viewer_id, strategy) WHERE state = 'building' DO NOTHING`
+	const claim = `
+		UPDATE home_feeds SET visited_at = clock_timestamp()
+		WHERE viewer_id = @viewer AND strategy = @strategy AND state = 'building' AND setting = @setting
+			AND (id = @id OR visited_at < clock_timestamp() - @dead::interval)`
 	const find = `
-		SELECT id, floor_place, state = 'live' FROM home_feeds
-		WHERE viewer_id = @viewer AND strategy = @strategy AND state <> 'retired'
+		SELECT id, floor_place, state = 'live' FROM home_feeds f
+		WHERE viewer_id = @viewer AND strategy = @strategy AND setting = @setting
+			AND (state = 'building' OR state = 'live' AND ` + knowing + `)
 		ORDER BY state = 'building' DESC LIMIT 1`
 	for range retries {
+		var knows string
+		sources := []int64{}
+		err = s.Primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
+			if knows, err = sn.Sees(ctx); err == nil && s.depth > 0 {
+				sources, err = sn.Home(ctx, viewer, false)
+			}
+			return err
+		})
+		if err != nil {
+			return b, err
+		}
 		args := s.name(viewer)
-		args["anew"], args["setting"] = anew, s.setting
+		args["change"], args["setting"] = change, s.setting
 		inserted := s.name(viewer)
-		inserted["anew"], inserted["setting"], inserted["id"] = anew, s.setting, newID()
+		inserted["change"], inserted["setting"], inserted["id"], inserted["knows"], inserted["sources"] = change, s.setting, newID(), knows, sources
 		err = pgx.BeginFunc(ctx, s.Secondary, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, retire, args); err != nil {
 				return err
@@ -77,12 +142,22 @@ func (s *stored) register(ctx context.Context, viewer int64, anew bool) (b build
 			if _, err := tx.Exec(ctx, insert, inserted); err != nil {
 				return err
 			}
-			return tx.QueryRow(ctx, find, s.name(viewer)).Scan(&b.id, &b.floor, &b.done)
+			claimed := s.name(viewer)
+			claimed["setting"], claimed["id"], claimed["dead"] = s.setting, inserted["id"], builderDead
+			tag, err := tx.Exec(ctx, claim, claimed)
+			if err != nil {
+				return err
+			}
+			b.ours = tag.RowsAffected() > 0
+			found := s.name(viewer)
+			found["setting"], found["change"] = s.setting, change
+			return tx.QueryRow(ctx, find, found).Scan(&b.id, &b.floor, &b.done)
 		})
 		if !errors.Is(err, pgx.ErrNoRows) {
 			break
 		}
-		if err = s.Rivers.RefreshAccess(ctx); err != nil { // makes a clock that was lost
+		// There is no clock, or a server of another setting registered a feed meanwhile.
+		if err = s.Rivers.RefreshAccess(ctx); err != nil {
 			return b, err
 		}
 	}
@@ -101,7 +176,8 @@ func (s *stored) build(ctx context.Context, viewer int64, b building) error {
 	if s.keep > 0 {
 		limit = s.keep
 	}
-	for floor := b.floor; ; {
+	filled := 0
+	for floor, tries := b.floor, 0; ; {
 		deadline, err := s.deadline(ctx)
 		if err != nil {
 			return err
@@ -116,10 +192,14 @@ func (s *stored) build(ctx context.Context, viewer int64, b building) error {
 			return err
 		}
 		if !inTime {
+			if tries++; tries == chunkTries {
+				return fmt.Errorf("fill %s feed of account %d: each of %d tries was late: %w", s.strategy, viewer, tries, rivers.ErrUnavailable)
+			}
 			continue
 		}
-		floor = scanned.Floor
-		if scanned.Finished || s.keep > 0 {
+		floor, tries = scanned.Floor, 0
+		filled += len(entries)
+		if scanned.Finished || s.keep > 0 || s.depth > 0 && filled >= s.depth {
 			pause(ctx, beforeSwap)
 			return s.swap(ctx, viewer, b.id, floor)
 		}
@@ -137,7 +217,7 @@ func (s *stored) chunk(ctx context.Context, viewer, feed, floor int64, limit int
 		if err != nil {
 			return err
 		}
-		scanned, err = sn.Scan(ctx, scanBelow(viewer, home, rivers.Cursor{Place: floor, PostID: math.MinInt64}, limit))
+		scanned, err = scanOn(ctx, sn, scanBelow(viewer, home, rivers.Cursor{Place: floor, PostID: math.MinInt64}, limit))
 		if err != nil {
 			return err
 		}
@@ -148,7 +228,7 @@ func (s *stored) chunk(ctx context.Context, viewer, feed, floor int64, limit int
 		for _, p := range scanned.Posts {
 			entries = append(entries, stamped{feed: feed, Entry: Entry(p), version: versions[p.PostID]})
 		}
-		return nil
+		return s.embed(ctx, sn, entries)
 	})
 	return entries, scanned, err
 }
@@ -171,10 +251,19 @@ func versionsOf(ctx context.Context, sn *snapshot.Snapshot, posts []snapshot.Pla
 	return versions, nil
 }
 
+// writeBlock writes what was read for a feed before that deadline.
+func (s *stored) writeBlock(ctx context.Context, entries []stamped, deadline time.Time) error {
+	inTime, err := s.write(ctx, entries, deadline)
+	if err == nil && !inTime {
+		err = fmt.Errorf("write a block of a %s feed: it was late: %w", s.strategy, rivers.ErrUnavailable)
+	}
+	return err
+}
+
 // deadline is until when a writer may write who looks up feeds, or takes a snapshot, from now
 // on.
 func (s *stored) deadline(ctx context.Context) (at time.Time, err error) {
-	err = s.Secondary.QueryRow(ctx, `SELECT clock_timestamp() + @within::interval`, pgx.StrictNamedArgs{"within": writeDeadline}).Scan(&at)
+	err = s.Secondary.QueryRow(ctx, `SELECT clock_timestamp() + @within::interval`, pgx.StrictNamedArgs{"within": s.within}).Scan(&at)
 	if err != nil {
 		return at, fmt.Errorf("read clock: %w", err)
 	}
@@ -183,7 +272,7 @@ func (s *stored) deadline(ctx context.Context) (at time.Time, err error) {
 
 // progress remembers how far a feed is filled, for a fill that is cut off.
 func (s *stored) progress(ctx context.Context, feed, floor int64) error {
-	const query = `UPDATE home_feeds SET floor_place = @floor WHERE id = @id AND state = 'building'`
+	const query = `UPDATE home_feeds SET floor_place = @floor, visited_at = clock_timestamp() WHERE id = @id AND state = 'building'`
 	tag, err := s.Secondary.Exec(ctx, query, pgx.StrictNamedArgs{"id": feed, "floor": floor})
 	if err != nil {
 		return fmt.Errorf("keep the progress of a feed: %w", err)

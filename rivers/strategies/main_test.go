@@ -168,19 +168,18 @@ func (w *town) levelling(v timelines.Viewer, group string, level timelines.Level
 func walk(ctx context.Context, s strategies.Strategy, v timelines.Viewer, below rivers.Cursor, limit int) ([]strategies.Entry, error) {
 	var all []strategies.Entry
 	for {
-		page, more, err := s.Page(ctx, v, below, limit)
+		page, err := s.Page(ctx, v, below, limit)
 		if err != nil {
 			return nil, err
 		}
-		if len(page) > limit || more && len(page) < limit {
-			return nil, fmt.Errorf("a page of %d entries, more %v, want %d", len(page), more, limit)
+		if n := len(page.Entries); n > limit || page.More && n < limit {
+			return nil, fmt.Errorf("a page of %d entries, more %v, want %d", n, page.More, limit)
 		}
-		all = append(all, page...)
-		if !more {
+		all = append(all, page.Entries...)
+		if !page.More {
 			return all, nil
 		}
-		last := page[len(page)-1]
-		below = rivers.Cursor{Place: last.Place, PostID: last.PostID}
+		below = page.Next
 	}
 }
 

@@ -8,7 +8,9 @@ type point string
 const (
 	afterLookup   point = "after-lookup"   // a writer has looked up feeds
 	afterSnapshot point = "after-snapshot" // a writer or a builder has read the primary store
+	afterBlock    point = "after-block"    // a block of an operation is stored, its end is not
 	beforeSwap    point = "before-swap"    // a builder has stored all
+	waiting       point = "waiting"        // a reader waits for another's build
 )
 
 type pauseKey struct{}

@@ -110,6 +110,9 @@ func TestNoTableIsReadWhole(t *testing.T) {
 		pages()
 	}
 	for _, s := range w.all {
+		if err := s.Apply(w.ctx, timelines.Replace{AccountID: bob.AccountID}, timelines.Replace{Everybody: true}); err != nil {
+			t.Fatal(err)
+		}
 		if err := s.(strategies.Expirer).Expire(w.ctx); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/snapshot"
 )
@@ -20,46 +21,62 @@ type feedsOf struct {
 	deadline time.Time
 }
 
+// lookUp returns the feeds of these viewers. Those of another setting, which another server
+// made, are not written but retired: buckets are made by one setting, and nobody must read a
+// feed that missed a change. So while servers differ, each change costs its readers a fill.
 func (s *stored) lookUp(ctx context.Context, viewers []int64) (f feedsOf, err error) {
 	const query = `
-		SELECT f.id, f.viewer_id
+		SELECT f.id, f.viewer_id, f.setting = @setting
 		FROM unnest(@viewers::bigint[]) v(id)
 		CROSS JOIN LATERAL (
-			SELECT id, viewer_id, epoch FROM home_feeds
+			SELECT id, viewer_id, epoch, setting FROM home_feeds
 			WHERE viewer_id = v.id AND strategy = @strategy AND state <> 'retired' OFFSET 0) f
 		JOIN clock c ON c.epoch = f.epoch`
 	if f.deadline, err = s.deadline(ctx); err != nil {
 		return f, err
 	}
-	rows, err := s.Secondary.Query(ctx, query, pgx.StrictNamedArgs{"viewers": viewers, "strategy": s.strategy})
+	rows, err := s.Secondary.Query(ctx, query, pgx.StrictNamedArgs{
+		"viewers": viewers, "strategy": s.strategy, "setting": s.setting,
+	})
 	if err != nil {
 		return f, fmt.Errorf("look up feeds: %w", err)
 	}
 	f.of = map[int64][]int64{}
 	var id, viewer int64
-	_, err = pgx.ForEachRow(rows, []any{&id, &viewer}, func() error { f.of[viewer] = append(f.of[viewer], id); return nil })
+	var ours bool
+	var others []int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &viewer, &ours}, func() error {
+		if ours {
+			f.of[viewer] = append(f.of[viewer], id)
+		} else {
+			others = append(others, id)
+		}
+		return nil
+	})
 	if err != nil {
 		return f, fmt.Errorf("look up feeds: %w", err)
 	}
-	return f, nil
+	if len(others) == 0 {
+		return f, nil
+	}
+	return f, s.retireThose(ctx, `SELECT unnest(@feeds::bigint[])`, pgx.StrictNamedArgs{"feeds": others})
 }
 
-// viewersOf returns, for each post, the viewers whose homes have one of its touched timelines,
-// whether or not they may open it. A viewer who follows somebody from now on fills a feed that
-// knows the post.
-func (s *stored) viewersOf(ctx context.Context, touched []timelines.Touched) (pairs snapshot.ViewerPairs, err error) {
+// feedOwner is an account one of whose home timelines holds a touched post.
+type feedOwner struct {
+	post, account int64
+	followed      bool // by a timeline that is in the homes of followers too
+}
+
+// owners returns the accounts whose timelines were touched, whether or not their followers may
+// open those.
+func (s *stored) owners(ctx context.Context, touched []timelines.Touched) ([]feedOwner, error) {
 	const query = `
-		WITH touched AS MATERIALIZED (
-			SELECT DISTINCT n.post_id, t.kind, t.their_id
-			FROM unnest(@posts::bigint[], @timelines::bigint[]) n(post_id, id)
-			CROSS JOIN LATERAL (SELECT kind, their_id FROM timelines WHERE id = n.id OFFSET 0) t
-			WHERE t.kind = ANY(@own) OR t.kind = ANY(@followers)
-		)
-		SELECT post_id, their_id FROM touched
-		UNION
-		SELECT t.post_id, s.subscriber_id
-		FROM (SELECT DISTINCT post_id, their_id FROM touched WHERE kind = ANY(@followers)) t
-		CROSS JOIN LATERAL (SELECT subscriber_id FROM subscriptions WHERE account_id = t.their_id AND in_home OFFSET 0) s`
+		SELECT n.post_id, t.their_id, bool_or(t.kind = ANY(@followers))
+		FROM unnest(@posts::bigint[], @timelines::bigint[]) n(post_id, id)
+		CROSS JOIN LATERAL (SELECT kind, their_id FROM timelines WHERE id = n.id OFFSET 0) t
+		WHERE t.kind = ANY(@own) OR t.kind = ANY(@followers)
+		GROUP BY n.post_id, t.their_id`
 	var posts, ids []int64
 	for _, t := range touched {
 		for _, id := range t.Timelines {
@@ -67,63 +84,159 @@ func (s *stored) viewersOf(ctx context.Context, touched []timelines.Touched) (pa
 		}
 	}
 	if len(ids) == 0 {
-		return pairs, nil
+		return nil, nil
 	}
 	rows, err := s.Primary.Pool().Query(ctx, query, homeArgs(pgx.StrictNamedArgs{"posts": posts, "timelines": ids}))
 	if err != nil {
-		return pairs, fmt.Errorf("read viewers of posts: %w", err)
+		return nil, fmt.Errorf("read owners of timelines: %w", err)
 	}
-	var post, viewer int64
-	_, err = pgx.ForEachRow(rows, []any{&post, &viewer}, func() error { pairs.Add(post, viewer); return nil })
+	var owners []feedOwner
+	var o feedOwner
+	_, err = pgx.ForEachRow(rows, []any{&o.post, &o.account, &o.followed}, func() error { owners = append(owners, o); return nil })
 	if err != nil {
-		return pairs, fmt.Errorf("read viewers of posts: %w", err)
+		return nil, fmt.Errorf("read owners of timelines: %w", err)
 	}
-	return pairs, nil
+	return owners, nil
+}
+
+// followersAtOnce is how many accounts one statement reads the followers of. It may sort a
+// block of each.
+const followersAtOnce = 16
+
+// followers calls fn with the followers of these accounts, in blocks of pairs in the order of
+// accounts and followers. So a million followers take no more memory than a thousand.
+func (s *stored) followers(ctx context.Context, accounts []int64, fn func(account int64, followers []int64) error) error {
+	const query = `
+		SELECT f.account_id, f.subscriber_id
+		FROM unnest(@accounts::bigint[]) a(id)
+		CROSS JOIN LATERAL (
+			SELECT account_id, subscriber_id FROM subscriptions
+			WHERE account_id = a.id AND in_home AND (account_id, subscriber_id) > (@account::bigint, @follower::bigint)
+			ORDER BY account_id, subscriber_id LIMIT @block) f
+		ORDER BY f.account_id, f.subscriber_id LIMIT @block`
+	accounts = slices.Compact(slices.Sorted(slices.Values(accounts)))
+	for len(accounts) > 0 {
+		some := accounts[:min(len(accounts), followersAtOnce)]
+		var at, follower int64
+		for {
+			rows, err := s.Primary.Pool().Query(ctx, query, pgx.StrictNamedArgs{
+				"accounts": some, "account": at, "follower": follower, "block": s.batch,
+			})
+			if err != nil {
+				return fmt.Errorf("read followers: %w", err)
+			}
+			n, of := 0, map[int64][]int64{}
+			_, err = pgx.ForEachRow(rows, []any{&at, &follower}, func() error {
+				n, of[at] = n+1, append(of[at], follower)
+				return nil
+			})
+			if err != nil {
+				return fmt.Errorf("read followers: %w", err)
+			}
+			for _, account := range slices.Sorted(maps.Keys(of)) {
+				if err := fn(account, of[account]); err != nil {
+					return err
+				}
+			}
+			if n < s.batch {
+				break
+			}
+			some = slices.DeleteFunc(slices.Clone(some), func(account int64) bool { return account < at })
+		}
+		accounts = accounts[min(len(accounts), followersAtOnce):]
+	}
+	return nil
 }
 
 // push brings the present state of posts into the feeds of the viewers concerned. It is not
-// told what happened. A feed with none of the touched timelines has its entry already.
+// told what happened. A feed with none of the touched timelines has its entry already, and a
+// viewer who follows somebody from now on fills a feed that knows the post. A viewer who
+// follows several of the owners may be written several times, which changes nothing.
 func (s *stored) push(ctx context.Context, touched []timelines.Touched) error {
-	pairs, err := s.viewersOf(ctx, touched)
-	if err != nil || len(pairs.Posts) == 0 {
+	owners, err := s.owners(ctx, touched)
+	if err != nil {
 		return err
 	}
-	for {
-		inTime, err := s.pushOnce(ctx, pairs)
-		if err != nil || inTime {
+	var pairs snapshot.ViewerPairs
+	add := func(post, viewer int64) error {
+		if pairs.Add(post, viewer); len(pairs.Posts) < s.batch {
+			return nil
+		}
+		full := pairs
+		pairs = snapshot.ViewerPairs{}
+		return s.pushPairs(ctx, full)
+	}
+	posts := map[int64][]int64{} // by the account whose followers have them
+	for _, o := range owners {
+		if err := add(o.post, o.account); err != nil {
+			return err
+		}
+		if o.followed {
+			posts[o.account] = append(posts[o.account], o.post)
+		}
+	}
+	err = s.followers(ctx, slices.Collect(maps.Keys(posts)), func(account int64, followers []int64) error {
+		for _, viewer := range followers {
+			for _, post := range posts[account] {
+				if err := add(post, viewer); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.pushPairs(ctx, pairs)
+}
+
+// pushTries is how often a batch is written that is late each time.
+const pushTries = 3
+
+// pushPairs brings the present state of each post into the feeds of its viewer, in a batch
+// that has a deadline of its own.
+func (s *stored) pushPairs(ctx context.Context, all snapshot.ViewerPairs) error {
+	if len(all.Posts) == 0 {
+		return nil
+	}
+	viewers := slices.Compact(slices.Sorted(slices.Values(all.Viewers)))
+	for range pushTries {
+		feeds, err := s.lookUp(ctx, viewers)
+		if err != nil {
+			return err
+		}
+		pause(ctx, afterLookup)
+		var pairs snapshot.ViewerPairs
+		for i, viewer := range all.Viewers {
+			if len(feeds.of[viewer]) > 0 {
+				pairs.Add(all.Posts[i], viewer)
+			}
+		}
+		if inTime, err := s.pushBatch(ctx, pairs, feeds); err != nil || inTime {
 			return err
 		}
 	}
-}
-
-// pushOnce reports whether it was in time.
-func (s *stored) pushOnce(ctx context.Context, all snapshot.ViewerPairs) (inTime bool, err error) {
-	feeds, err := s.lookUp(ctx, slices.Compact(slices.Sorted(slices.Values(all.Viewers))))
-	if err != nil {
-		return false, err
-	}
-	pause(ctx, afterLookup)
-	var pairs snapshot.ViewerPairs
-	for i, viewer := range all.Viewers {
-		if len(feeds.of[viewer]) == 0 {
-			continue
-		}
-		if pairs.Add(all.Posts[i], viewer); len(pairs.Posts) < s.batch {
-			continue
-		}
-		if inTime, err := s.pushBatch(ctx, pairs, feeds); err != nil || !inTime {
-			return false, err
-		}
-		pairs = snapshot.ViewerPairs{}
-	}
-	return s.pushBatch(ctx, pairs, feeds)
+	return fmt.Errorf("write %d entries of %s feeds: each of %d tries was late: %w", len(all.Posts), s.strategy, pushTries, rivers.ErrUnavailable)
 }
 
 func (s *stored) pushBatch(ctx context.Context, pairs snapshot.ViewerPairs, feeds feedsOf) (inTime bool, err error) {
 	if len(pairs.Posts) == 0 {
 		return true, nil
 	}
-	var entries []stamped
+	entries, err := s.stampedOf(ctx, pairs, feeds.of)
+	if err != nil {
+		return false, err
+	}
+	pause(ctx, afterSnapshot)
+	return s.write(ctx, entries, feeds.deadline)
+}
+
+// stampedOf reads the present state of each post in the feeds of its viewer.
+func (s *stored) stampedOf(ctx context.Context, pairs snapshot.ViewerPairs, of map[int64][]int64) (entries []stamped, err error) {
+	if len(pairs.Posts) == 0 {
+		return nil, nil
+	}
 	err = s.Primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) error {
 		states, homes, err := readStates(ctx, sn, pairs)
 		if err != nil {
@@ -134,17 +247,29 @@ func (s *stored) pushBatch(ctx context.Context, pairs snapshot.ViewerPairs, feed
 			if st == nil {
 				continue
 			}
-			for _, feed := range feeds.of[viewer] {
+			for _, feed := range of[viewer] {
 				entries = append(entries, entryOf(feed, viewer, st, homes[viewer]))
 			}
 		}
-		return nil
+		return s.embed(ctx, sn, entries)
 	})
-	if err != nil {
-		return false, err
+	return entries, err
+}
+
+// embed adds what the posts say, if feeds hold that.
+func (s *stored) embed(ctx context.Context, sn *snapshot.Snapshot, entries []stamped) error {
+	if s.Texts == nil || len(entries) == 0 {
+		return nil
 	}
-	pause(ctx, afterSnapshot)
-	return s.write(ctx, entries, feeds.deadline)
+	posts := map[int64]struct{}{}
+	for _, e := range entries {
+		posts[e.PostID] = struct{}{}
+	}
+	texts, err := s.Texts(ctx, sn, slices.Collect(maps.Keys(posts)))
+	for i := range entries {
+		entries[i].text = texts[entries[i].PostID]
+	}
+	return err
 }
 
 // homes are timelines of viewers' homes, by viewer.
@@ -154,7 +279,6 @@ type homes map[int64]map[int64]struct{}
 // that are in the viewer's home.
 func readStates(ctx context.Context, sn *snapshot.Snapshot, pairs snapshot.ViewerPairs) (map[int64]*snapshot.PostState, homes, error) {
 	posts := slices.Compact(slices.Sorted(slices.Values(pairs.Posts)))
-	viewers := slices.Compact(slices.Sorted(slices.Values(pairs.Viewers)))
 	states, err := sn.States(ctx, posts, pairs)
 	if err != nil {
 		return nil, nil, err
@@ -167,12 +291,12 @@ func readStates(ctx context.Context, sn *snapshot.Snapshot, pairs snapshot.Viewe
 		}
 	}
 	if !overflows {
-		among, err := homesAmong(ctx, sn, viewers, slices.Collect(maps.Keys(theirs)))
+		among, err := homesAmong(ctx, sn, pairs, states)
 		return states, among, err
 	}
 	// A post stands in thousands of timelines. The homes are read whole, and then only those of
 	// its memberships that are in one of them.
-	whole, err := wholeHomes(ctx, sn, viewers)
+	whole, err := wholeHomes(ctx, sn, slices.Compact(slices.Sorted(slices.Values(pairs.Viewers))))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -182,14 +306,25 @@ func readStates(ctx context.Context, sn *snapshot.Snapshot, pairs snapshot.Viewe
 	return states, whole, sn.MembershipsAmong(ctx, states, slices.Collect(maps.Keys(theirs)))
 }
 
-func homesAmong(ctx context.Context, sn *snapshot.Snapshot, viewers, timelines []int64) (homes, error) {
+// homesAmong returns, for each pair, those of the post's timelines that are in the viewer's
+// home.
+func homesAmong(ctx context.Context, sn *snapshot.Snapshot, pairs snapshot.ViewerPairs, states map[int64]*snapshot.PostState) (homes, error) {
 	query := `
-		SELECT v.id, t.id
-		FROM unnest(@timelines::bigint[]) n(id)
-		CROSS JOIN LATERAL (SELECT id, kind, their_id, gate_id FROM timelines WHERE id = n.id OFFSET 0) t
-		CROSS JOIN unnest(@viewers::bigint[]) v(id)
+		WITH t AS MATERIALIZED (
+			SELECT n.post_id, t.* FROM unnest(@held::bigint[], @timelines::bigint[]) n(post_id, id)
+			CROSS JOIN LATERAL (SELECT id, kind, their_id, gate_id FROM timelines WHERE id = n.id OFFSET 0) t
+		)
+		SELECT DISTINCT v.id, t.id
+		FROM unnest(@posts::bigint[], @viewers::bigint[]) v(post_id, id)
+		JOIN t ON t.post_id = v.post_id
 		WHERE ` + inHome
-	return readHomes(ctx, sn, query, pgx.StrictNamedArgs{"viewers": viewers, "timelines": timelines})
+	var held, ids []int64
+	for post, st := range states {
+		for _, m := range st.Memberships {
+			held, ids = append(held, post), append(ids, m.TimelineID)
+		}
+	}
+	return readHomes(ctx, sn, query, pgx.StrictNamedArgs{"held": held, "timelines": ids, "posts": pairs.Posts, "viewers": pairs.Viewers})
 }
 
 func wholeHomes(ctx context.Context, sn *snapshot.Snapshot, viewers []int64) (homes, error) {

@@ -43,18 +43,23 @@ func NewRead(primary *timelines.Store, part int) *Read {
 }
 
 // Page implements Strategy.
-func (r *Read) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, more bool, err error) {
+func (r *Read) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (page Page, err error) {
 	if err := admit(v); err != nil {
-		return nil, false, err
+		return Page{}, err
 	}
 	err = r.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) error {
 		home, err := sn.Home(ctx, v.AccountID, false)
 		if err != nil {
 			return err
 		}
+		var entries []Entry
 		at, finished := below, false
-		for len(entries) <= limit && !finished {
-			scanned, err := r.scan(ctx, sn, v.AccountID, home, at, limit+1)
+		for times := 0; len(entries) <= limit && !finished; times++ {
+			if times == patience {
+				page = Page{Entries: entries, More: true, Next: rivers.NextBelow(at.Place, below)}
+				return nil
+			}
+			scanned, err := r.scan(ctx, sn, v.AccountID, home, at, (limit+1)<<times)
 			if err != nil {
 				return err
 			}
@@ -66,29 +71,29 @@ func (r *Read) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor
 			finished = scanned.Finished
 			at = rivers.Cursor{Place: scanned.Floor, PostID: math.MinInt64}
 		}
+		page = pageOf(entries, limit)
 		return nil
 	})
-	if err != nil {
-		return nil, false, err
-	}
-	entries, more = cut(entries, limit)
-	return entries, more, nil
+	return page, err
 }
 
 // Apply implements Strategy. Nothing is stored.
 func (r *Read) Apply(context.Context, ...timelines.Event) error { return nil }
 
+// ApplyOwn implements Strategy. Nothing is stored.
+func (r *Read) ApplyOwn(context.Context, int64, ...timelines.Event) error { return nil }
+
 // scan is one scan of all these timelines, made of scans of parts of them.
 func (r *Read) scan(ctx context.Context, sn *snapshot.Snapshot, viewer int64, home []int64, below rivers.Cursor, limit int) (snapshot.Scanned, error) {
 	q := scanBelow(viewer, home, below, limit)
 	if len(home) <= r.part {
-		return sn.Scan(ctx, q)
+		return scanOn(ctx, sn, q)
 	}
 	q.Among = home
 	all := snapshot.Scanned{Floor: math.MinInt64, Finished: true}
 	for part := range slices.Chunk(home, r.part) {
 		q.Timelines = part
-		one, err := sn.Scan(ctx, q)
+		one, err := scanOn(ctx, sn, q)
 		if err != nil {
 			return all, err
 		}
@@ -102,6 +107,18 @@ func (r *Read) scan(ctx context.Context, sn *snapshot.Snapshot, viewer int64, ho
 	})
 	all.Posts = slices.Compact(all.Posts)
 	return all, nil
+}
+
+// scanOn is a scan that comes further down. A scan that meets very many rows at the place where
+// it begins ends where it began; then it has no bound. Each 10,000 rows at one place take about
+// 0.1 s.
+func scanOn(ctx context.Context, sn *snapshot.Snapshot, q snapshot.Scan) (snapshot.Scanned, error) {
+	scanned, err := sn.Scan(ctx, q)
+	if err != nil || scanned.Finished || scanned.Floor < q.BeforePlace || scanned.Floor == q.BeforePlace && q.BeforePost > math.MinInt64 {
+		return scanned, err
+	}
+	q.MaxRows = math.MaxInt64
+	return sn.Scan(ctx, q)
 }
 
 // scanBelow asks for posts of a home feed below a place.

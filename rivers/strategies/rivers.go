@@ -21,26 +21,29 @@ func NewRivers(store *rivers.Store) *Rivers { return &Rivers{store} }
 
 // Page implements Strategy. Rivers have pages of one size: a longer one is made of several,
 // and a shorter one is cut.
-func (r *Rivers) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, more bool, err error) {
+func (r *Rivers) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (Page, error) {
 	if err := admit(v); err != nil {
-		return nil, false, err
+		return Page{}, err
 	}
 	name := rivers.Name{UserID: v.AccountID, Kind: rivers.Home, Order: rivers.Fresh}
-	for more = true; more && len(entries) <= limit; {
+	var entries []Entry
+	for {
 		page, err := r.store.Visit(ctx, v, name, below)
 		if err != nil {
-			return nil, false, err
+			return Page{}, err
 		}
 		for _, it := range page.Items {
 			entries = append(entries, Entry{it.PostID, it.Place})
 		}
-		more, below = page.More, page.Next
-		if len(entries) == limit && len(page.Items) == rivers.PageSize {
-			return entries, more, nil // of a full page, More is what the store saw
+		short := len(page.Items) < rivers.PageSize
+		if len(entries) > limit {
+			return pageOf(entries, limit), nil
 		}
+		if !page.More || short || len(entries) == limit {
+			return Page{Entries: entries, More: page.More, Next: page.Next}, nil
+		}
+		below = page.Next
 	}
-	entries, more = cut(entries, limit)
-	return entries, more, nil
 }
 
 // Apply implements Strategy: it does at once what Tiers 1 and 2 do in turn. A change that
@@ -65,4 +68,19 @@ func (r *Rivers) Apply(ctx context.Context, events ...timelines.Event) error {
 		}
 	}
 	return r.store.Distribute(ctx, sorted(events).touched, rivers.All)
+}
+
+// ApplyOwn implements Strategy: it does what Tier 0 does.
+func (r *Rivers) ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error {
+	if err := r.store.Distribute(ctx, sorted(events).touched, rivers.Scope{Actor: actor}); err != nil {
+		return err
+	}
+	for _, e := range events {
+		if replace, ok := e.(timelines.Replace); ok && !replace.Everybody && replace.ViewerID == actor {
+			if err := r.store.Retire(ctx, replace); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

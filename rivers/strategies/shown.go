@@ -79,12 +79,18 @@ func shown(ctx context.Context, sn *snapshot.Snapshot, v timelines.Viewer, entri
 	return left, nil
 }
 
-// cut returns a page of at most limit entries, and whether more were read.
-func cut(entries []Entry, limit int) (page []Entry, more bool) {
+// patience is how many times a page decides about more posts, each time about twice as many as
+// before, until it is full. It ends short after 31 times as many posts as it may have. Posts at
+// one place count once, however many they are.
+const patience = 5
+
+// pageOf returns a page of what was read for it, which is more than limit if more follow.
+func pageOf(entries []Entry, limit int) Page {
 	if len(entries) <= limit {
-		return entries, false
+		return Page{Entries: entries}
 	}
-	return entries[:limit], true
+	entries = entries[:limit]
+	return Page{Entries: entries, More: true, Next: entries[limit-1].cursor()}
 }
 
 func admit(v timelines.Viewer) error {

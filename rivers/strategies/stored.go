@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -21,7 +23,14 @@ type Stores struct {
 	Primary   *timelines.Store
 	Rivers    *rivers.Store // keeps the secondary store's epoch
 	Secondary *pgxpool.Pool
+	// Texts, if set, has each feed hold a copy of the texts of its posts, as the embedded content of
+	// 001 does; pages bring them then. It is for riverbench, which measures what that costs. No site
+	// can select it: an edit moves no post, so it reaches no copy.
+	Texts Texts
 }
+
+// Texts returns what posts say, by id. It is asked again whenever a post is written into feeds.
+type Texts func(ctx context.Context, sn *snapshot.Snapshot, posts []int64) (map[int64]string, error)
 
 // stored are the feeds of one strategy that stores them: fan-out on write. It is safe for
 // concurrent use.
@@ -41,10 +50,13 @@ type stored struct {
 	Stores
 	shape
 	strategy string
-	setting  int64 // a feed of another setting is filled anew
-	keep     int   // how many posts a feed keeps; 0: all
-	// chunkSize and batch are the constants of those names. Tests set the first lower.
+	setting  int64         // a feed of another setting is filled anew
+	keep     int           // how many posts a feed keeps, in one bucket; 0: all
+	depth    int           // how many posts a feed is filled with, at least; 0: all
+	idle     time.Duration // how long a feed is kept that nobody reads
+	// chunkSize, batch and within are chunkSize, batch and writeDeadline. Tests set them lower.
 	chunkSize, batch int
+	within           time.Duration
 }
 
 // writeDeadline is how long after its look-up a writer may still write, and keptFor how long
@@ -52,6 +64,13 @@ type stored struct {
 const (
 	writeDeadline = 60 * time.Second
 	keptFor       = 10 * time.Minute
+)
+
+// feedIdle is how long a whole feed is kept that nobody reads, and buildIdle how long one is that
+// nobody goes on filling.
+const (
+	feedIdle  = 30 * 24 * time.Hour
+	buildIdle = time.Hour
 )
 
 // chunkSize is how many posts Fill reads and writes at once, batch how many entries a push.
@@ -65,7 +84,10 @@ const (
 const retries = 20
 
 func newStored(s Stores, strategy string, setting int64, sh shape) *stored {
-	return &stored{Stores: s, shape: sh, strategy: strategy, setting: setting, chunkSize: chunkSize, batch: batch}
+	if s.Texts != nil {
+		setting = -setting // a feed with texts is another one
+	}
+	return &stored{Stores: s, shape: sh, strategy: strategy, setting: setting, chunkSize: chunkSize, batch: batch, within: writeDeadline, idle: feedIdle}
 }
 
 // newID returns a random, positive 63-bit number.
@@ -93,12 +115,12 @@ type raw struct {
 func (s *stored) readFeed(ctx context.Context, viewer int64, below rivers.Cursor, buckets int) (*raw, error) {
 	const query = `
 		SELECT f.id, f.floor_place, f.floor_post, f.visited_at < clock_timestamp() - interval '1 minute',
-			b.low_place, b.low_post, b.posts, b.places
+			b.low_place, b.low_post, b.posts, b.places, b.texts
 		FROM clock c
 		JOIN home_feeds f ON f.viewer_id = @viewer AND f.strategy = @strategy AND f.state = 'live'
 			AND f.epoch = c.epoch AND f.setting = @setting
 		LEFT JOIN LATERAL (
-			SELECT low_place, low_post, posts, places FROM home_feed_buckets
+			SELECT low_place, low_post, posts, places, texts FROM home_feed_buckets
 			WHERE feed_id = f.id AND (low_place, low_post) < (@place::bigint, @post::bigint)
 			ORDER BY low_place DESC, low_post DESC LIMIT @buckets) b ON true
 		ORDER BY b.low_place DESC, b.low_post DESC`
@@ -112,13 +134,14 @@ func (s *stored) readFeed(ctx context.Context, viewer int64, below rivers.Cursor
 	var r raw
 	var low [2]*int64
 	var posts, places []int64
-	dest := []any{&r.id, &r.floor.Place, &r.floor.PostID, &r.stale, &low[0], &low[1], &posts, &places}
+	var texts []string
+	dest := []any{&r.id, &r.floor.Place, &r.floor.PostID, &r.stale, &low[0], &low[1], &posts, &places, &texts}
 	_, err = pgx.ForEachRow(rows, dest, func() error {
 		if found == nil {
 			found = &raw{id: r.id, floor: r.floor, stale: r.stale}
 		}
 		if low[0] != nil {
-			found.buckets = append(found.buckets, newBucket(r.id, Entry{Place: *low[0], PostID: *low[1]}, posts, places))
+			found.buckets = append(found.buckets, newBucket(r.id, Entry{Place: *low[0], PostID: *low[1]}, posts, places, texts))
 		}
 		return nil
 	})
@@ -131,38 +154,43 @@ func (s *stored) readFeed(ctx context.Context, viewer int64, below rivers.Cursor
 // bottom is a place below all posts.
 var bottom = Entry{Place: math.MinInt64, PostID: math.MinInt64}
 
-// page returns up to limit+1 entries that the viewer sees below a place. If the feed ends
-// before at its floor, ends says so, and at is where older posts follow that the feed does not
-// hold. A viewer without a feed gets one.
-func (s *stored) page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, at rivers.Cursor, ends bool, err error) {
+// read reads a page below a place. A viewer without a feed gets one.
+func (s *stored) read(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (*reading, error) {
 	if err := admit(v); err != nil {
-		return nil, at, false, err
+		return nil, err
 	}
 	if below.Top() {
 		below = rivers.Cursor{Place: math.MaxInt64, PostID: math.MaxInt64}
 	}
 	for range retries {
-		p := reading{stored: s, viewer: v, at: below, limit: limit}
+		p := &reading{stored: s, viewer: v, from: below, at: below, limit: limit}
 		again, err := p.read(ctx)
 		if err != nil {
-			return nil, at, false, err
+			return nil, err
 		}
 		if !again {
-			return p.entries, p.at, p.ends, nil
+			return p, nil
 		}
 	}
-	return nil, at, false, fmt.Errorf("%s feed of account %d keeps vanishing: %w", s.strategy, v.AccountID, rivers.ErrUnavailable)
+	return nil, fmt.Errorf("%s feed of account %d keeps vanishing: %w", s.strategy, v.AccountID, rivers.ErrUnavailable)
 }
 
 // reading is a page that is being read.
 type reading struct {
 	*stored
-	viewer  timelines.Viewer
-	limit   int
-	feed    int64 // of what was read so far
-	at      rivers.Cursor
-	entries []Entry
-	ends    bool
+	viewer   timelines.Viewer
+	from     rivers.Cursor // where the page begins
+	limit    int
+	feed     int64            // of what was read so far
+	at       rivers.Cursor    // where to read on
+	pending  []Entry          // read and not yet decided
+	decided  rivers.Cursor    // the last place that was
+	times    int              // how often was decided
+	entries  []Entry          // seen by the viewer
+	texts    map[int64]string // of what was read, if feeds embed them
+	short    bool             // the page ends before it is full
+	finished bool             // it ends where the feed ends
+	floor    Entry            // of the feed
 }
 
 // read reads on until the page is full or the feed ends. It reports whether the page must
@@ -181,58 +209,77 @@ func (p *reading) read(ctx context.Context) (again bool, err error) {
 		if p.feed != 0 && p.feed != f.id {
 			return true, nil
 		}
-		if p.feed = f.id; f.stale {
+		if p.feed, p.floor = f.id, f.floor; f.stale {
 			if err := p.visited(ctx, f.id); err != nil {
 				return false, err
 			}
 		}
-		var candidates []Entry
 		for _, b := range f.buckets {
 			for _, e := range b.entries {
 				if below(e, p.at) && !above(f.floor, e) {
-					candidates = append(candidates, e)
+					p.pending = append(p.pending, e)
 				}
 			}
-		}
-		full, err := p.take(ctx, candidates)
-		if err != nil || full {
-			return false, err
-		}
-		if len(f.buckets) < buckets {
-			p.ends = f.floor != bottom
-			if p.ends && above(Entry{p.at.PostID, p.at.Place}, f.floor) {
-				p.at = f.floor.cursor()
+			if p.texts == nil {
+				p.texts = b.texts
+			} else {
+				maps.Copy(p.texts, b.texts)
 			}
-			// Nobody was asked about the session if there was nothing to decide.
-			_, err := p.take(ctx, nil)
+		}
+		ends := len(f.buckets) < buckets
+		if full, err := p.decide(ctx, ends); err != nil || full {
 			return false, err
+		}
+		if ends {
+			p.finished = true
+			return false, nil
 		}
 		p.at = f.buckets[len(f.buckets)-1].low.cursor()
 	}
 }
 
-// take adds those of the candidates that the viewer sees, until the page is full.
-func (p *reading) take(ctx context.Context, candidates []Entry) (full bool, err error) {
+// decide adds to the page what the viewer sees of the entries that were read, until it is
+// full. It waits for twice as many as it decided last, so that a few statements decide a page
+// whatever the buckets are. all says that no more entries follow. The session is asked about
+// even if nothing is there to decide.
+func (p *reading) decide(ctx context.Context, all bool) (full bool, err error) {
 	for {
-		some := candidates[:min(len(candidates), p.limit+1)]
-		candidates = candidates[len(some):]
-		if len(some) > 0 || p.viewer.Session != (timelines.Session{}) {
-			err := p.Primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) error {
-				seen, err := shown(ctx, sn, p.viewer, some)
-				p.entries = append(p.entries, seen...)
-				return err
-			})
-			if err != nil {
-				return false, err
-			}
+		n := (p.limit + 1) << min(p.times, patience)
+		if len(p.pending) < n && (!all || len(p.pending) == 0 && p.times > 0) {
+			return false, nil
+		}
+		if p.times >= patience && p.decided.Place < p.from.Place {
+			p.short = true
+			return true, nil
+		}
+		some := p.pending[:min(n, len(p.pending))]
+		err = p.Primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) error {
+			seen, err := shown(ctx, sn, p.viewer, some)
+			p.entries = append(p.entries, seen...)
+			return err
+		})
+		if err != nil {
+			return false, err
+		}
+		p.times++
+		if p.pending = p.pending[len(some):]; len(some) > 0 {
+			p.decided = some[len(some)-1].cursor()
 		}
 		if len(p.entries) > p.limit {
 			return true, nil
 		}
-		if len(candidates) == 0 {
-			return false, nil
-		}
 	}
+}
+
+// page is what was read. The last post that was decided may be one that the viewer must not
+// know of, so the place of a short page's end is a coarser one.
+func (p *reading) page() Page {
+	page := pageOf(p.entries, p.limit)
+	page.Texts = p.texts
+	if p.short {
+		page.More, page.Next = true, rivers.NextBelow(p.decided.Place+1, p.from)
+	}
+	return page
 }
 
 // below reports whether an entry stands strictly below a place, above whether a stands above
@@ -252,10 +299,38 @@ func (s *stored) visited(ctx context.Context, feed int64) error {
 }
 
 // Page implements Strategy for strategies that store all of a feed.
-func (s *stored) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, more bool, err error) {
-	entries, _, _, err = s.page(ctx, v, below, limit)
-	entries, more = cut(entries, limit)
-	return entries, more, err
+func (s *stored) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (Page, error) {
+	p, err := s.read(ctx, v, below, limit)
+	if err != nil {
+		return Page{}, err
+	}
+	return p.page(), nil
+}
+
+// pageOver is Page of a feed that does not hold all posts. read serves what is below its floor.
+func (s *stored) pageOver(ctx context.Context, read *Read, v timelines.Viewer, below rivers.Cursor, limit int) (Page, error) {
+	p, err := s.read(ctx, v, below, limit)
+	if err != nil {
+		return Page{}, err
+	}
+	left := limit + 1 - len(p.entries)
+	if !p.finished || left <= 0 || p.floor == bottom {
+		return p.page(), nil
+	}
+	at := p.from
+	if floor := p.floor.cursor(); at.Above(floor) {
+		at = floor
+	}
+	rest, err := read.Page(ctx, v, at, left)
+	if err != nil {
+		return Page{}, err
+	}
+	page := pageOf(append(p.entries, rest.Entries...), limit)
+	page.Texts = p.texts
+	if !page.More {
+		page.More, page.Next = rest.More, rest.Next
+	}
+	return page, nil
 }
 
 // Apply implements Strategy. Feeds of viewers who now follow, leave or read other people are
@@ -265,19 +340,8 @@ func (s *stored) Page(ctx context.Context, v timelines.Viewer, below rivers.Curs
 // who have none.
 func (s *stored) Apply(ctx context.Context, events ...timelines.Event) error {
 	c := sorted(events)
-	if c.everybody {
-		if err := s.retireAll(ctx); err != nil {
-			return err
-		}
-	}
-	for _, account := range c.accounts {
-		followers, err := s.Primary.Subscriptions.SubscriberIDs(ctx, account)
-		if err != nil {
-			return err
-		}
-		if err := s.retire(ctx, append(followers, account)); err != nil {
-			return err
-		}
+	if err := s.dropped(ctx, c); err != nil {
+		return err
 	}
 	if err := s.replace(ctx, c.viewers); err != nil {
 		return err
@@ -285,10 +349,52 @@ func (s *stored) Apply(ctx context.Context, events ...timelines.Event) error {
 	return s.push(ctx, c.touched)
 }
 
+// dropped drops the feeds of the followers of accounts, or of everybody.
+func (s *stored) dropped(ctx context.Context, c changes) error {
+	if c.everybody {
+		if err := s.retireAll(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.retire(ctx, c.accounts); err != nil {
+		return err
+	}
+	return s.followers(ctx, c.accounts, func(_ int64, followers []int64) error { return s.retire(ctx, followers) })
+}
+
+// ApplyOwn implements Strategy. A post that the actor did something to is read in all its
+// timelines, whichever were touched. The feeds of others are left to Apply.
+func (s *stored) ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error {
+	c := sorted(events)
+	others := func(v ofViewer) bool { return v.viewer != actor }
+	if err := s.replace(ctx, slices.DeleteFunc(c.viewers, others)); err != nil {
+		return err
+	}
+	return s.pushOwn(ctx, actor, c.touched)
+}
+
+// pushOwn brings the present state of posts into the actor's own feed.
+func (s *stored) pushOwn(ctx context.Context, actor int64, changed []timelines.Touched) error {
+	for touched := range slices.Chunk(changed, s.batch) {
+		var pairs snapshot.ViewerPairs
+		for _, t := range touched {
+			pairs.Add(t.PostID, actor)
+		}
+		if err := s.pushPairs(ctx, pairs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // replace brings the feeds of viewers to what their homes are now. A cache is only dropped.
-func (s *stored) replace(ctx context.Context, viewers []int64) error {
-	if len(viewers) == 0 {
+func (s *stored) replace(ctx context.Context, changed []ofViewer) error {
+	if len(changed) == 0 {
 		return nil
+	}
+	var viewers []int64
+	for _, c := range changed {
+		viewers = append(viewers, c.viewer)
 	}
 	if s.keep > 0 {
 		return s.retire(ctx, viewers)
@@ -297,8 +403,16 @@ func (s *stored) replace(ctx context.Context, viewers []int64) error {
 	if err != nil {
 		return err
 	}
-	for viewer := range feeds.of {
-		if err := s.fill(ctx, viewer, true); err != nil {
+	for _, c := range changed {
+		if len(feeds.of[c.viewer]) == 0 {
+			continue
+		}
+		if c.tx == 0 {
+			if c.tx, err = s.Primary.TxNow(ctx); err != nil {
+				return err
+			}
+		}
+		if err := s.fill(ctx, c.viewer, c.tx); err != nil {
 			return err
 		}
 	}

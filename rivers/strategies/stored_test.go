@@ -84,7 +84,7 @@ func TestAPushDuringABuildIsNotLost(t *testing.T) {
 					met = true
 					c.do(w, ann, bob, cat, code)
 				})
-				if _, _, err := s.Page(ctx, ann, rivers.Cursor{}, 5); err != nil {
+				if _, err := s.Page(ctx, ann, rivers.Cursor{}, 5); err != nil {
 					t.Fatal(err)
 				}
 				if !met {
@@ -182,7 +182,7 @@ func TestAPushMakesNoFeed(t *testing.T) {
 		t.Errorf("%d feeds after a push, want none", n)
 	}
 	w.same("then read", ann)
-	if n := w.count(`SELECT count(*) FROM home_feeds WHERE state = 'live'`); n != 3 {
+	if n := w.count(`SELECT count(*) FROM home_feeds WHERE state = 'live'`); n != 4 {
 		t.Errorf("%d feeds after the first read of ann, want one of each strategy", n)
 	}
 }

@@ -16,25 +16,40 @@ type Entry struct {
 
 func (e Entry) cursor() rivers.Cursor { return rivers.Cursor{Place: e.Place, PostID: e.PostID} }
 
+// Page is one page of a home feed.
+type Page struct {
+	Entries []Entry // newest first
+	// More: older entries may exist. Next is the place below which they are.
+	More bool
+	Next rivers.Cursor
+	// Texts has what its posts say, by id, and perhaps what others say, if feeds embed texts
+	// (Stores.Texts). Posts that are read elsewhere have none.
+	Texts map[int64]string
+}
+
 // Strategy makes home feeds. Implementations are safe for concurrent use.
 type Strategy interface {
 	// Page returns the entries of the viewer's home feed that follow below a place, newest
-	// first, at most limit of them, and whether more follow. The zero cursor is the top; the
-	// last entry of a page is where the next one begins. Errors: rivers.ErrSignInNeeded for
-	// an anonymous viewer, timelines.ErrSignedOut if the viewer's session ended.
-	Page(ctx context.Context, viewer timelines.Viewer, below rivers.Cursor, limit int) (entries []Entry, more bool, err error)
+	// first, at most limit of them. The zero cursor is the top. A page may come out short, even
+	// empty, though older entries exist, if finding them would take too long. More and Next say
+	// how to go on. Errors: rivers.ErrSignInNeeded for an anonymous viewer,
+	// timelines.ErrSignedOut if the viewer's session ended.
+	Page(ctx context.Context, viewer timelines.Viewer, below rivers.Cursor, limit int) (Page, error)
 	// Apply brings committed changes into what is stored. It is told which posts and viewers
 	// are concerned, and reads what became of them. So it may be repeated, and the order does
 	// not matter. Pages show a change when Apply has returned; what they must not show any
 	// more they do not show even before. Events that concern no home feed do nothing.
 	Apply(ctx context.Context, events ...timelines.Event) error
+	// ApplyOwn brings changes into the actor's own feed alone, before the change is answered
+	// (R3). The actor's next page shows them. Apply still follows, in the background.
+	ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error
 }
 
-// Filler is a strategy that keeps the whole feed of each viewer. A feed comes into being by
-// its first page or by Fill.
+// Filler is a strategy that keeps a feed for each viewer, whether or not they read it. A feed comes
+// into being by its first page or by Fill.
 type Filler interface {
 	Strategy
-	// Fill stores the viewer's whole feed, if it is not stored yet. If it is cut off, the next
+	// Fill stores the viewer's feed, as far as the strategy keeps it, if it is not stored yet. If it is cut off, the next
 	// call goes on where it ended.
 	Fill(ctx context.Context, viewer int64) error
 }
@@ -45,7 +60,7 @@ type Expirer interface {
 	Expire(ctx context.Context) error
 }
 
-// Events returns the events of a change, for Apply before the change is answered (R3). The
+// Events returns the events of a change, for ApplyOwn before the change is answered (R3). The
 // same events are announced in the change's transaction.
 func Events(c timelines.Change) []timelines.Event {
 	var events []timelines.Event
@@ -61,13 +76,22 @@ func Events(c timelines.Change) []timelines.Event {
 	return events
 }
 
+// ofViewer is a change of one viewer's home feed, in that transaction of the primary store; 0:
+// unknown. rights says that the viewer may read other posts now; otherwise only the
+// subscriptions changed.
+type ofViewer struct {
+	viewer, tx int64
+	rights     bool
+}
+
 // changes are events, by how a feed is concerned.
 type changes struct {
 	touched []timelines.Touched
 	// replaced have other home feeds: these viewers, the followers of these accounts and the
 	// accounts themselves, or everybody.
-	viewers, accounts []int64
-	everybody         bool
+	viewers   []ofViewer
+	accounts  []int64
+	everybody bool
 }
 
 func sorted(events []timelines.Event) (c changes) {
@@ -85,7 +109,7 @@ func sorted(events []timelines.Event) (c changes) {
 			case e.Everybody:
 				c.everybody = true
 			case e.ViewerID != 0:
-				c.viewers = append(c.viewers, e.ViewerID)
+				c.viewers = append(c.viewers, ofViewer{e.ViewerID, e.Tx, len(e.Kinds) == 0})
 			}
 		}
 	}

@@ -15,7 +15,11 @@ type stamped struct {
 	Entry
 	feed    int64
 	version int64
-	removed bool // the feed does not hold it
+	removed bool   // the feed does not hold it
+	text    string // if feeds embed texts
+	// again: it applies at the stored version too, because the feed's sources changed, and not
+	// the post.
+	again bool
 }
 
 // move is a write that applies: where the post stood and where it stands, each if it did.
@@ -25,6 +29,11 @@ type move struct {
 	from  Entry
 }
 
+// stays reports whether the feed holds the post where it stood, so that no bucket changes.
+func (m move) stays() bool {
+	return m.stood && !m.removed && m.from == m.Entry || !m.stood && m.removed
+}
+
 // changed are rows to be written.
 type changed struct {
 	moves   []move
@@ -32,8 +41,8 @@ type changed struct {
 }
 
 // write brings entries into feeds, in one transaction of five statements, however many they
-// are. A write applies only if its version is greater than the stored one, the feed is not
-// retired, its epoch is the store's, and the deadline has not passed. It reports whether it
+// are. A write applies only if its version is greater than the stored one (or as great, see again), the feed is not
+// retired, its setting is ours, its epoch is the store's, and the deadline has not passed. It reports whether it
 // was in time.
 //
 // The row of each feed is locked first, in the order of ids. So two writers of a feed take
@@ -43,7 +52,7 @@ func (s *stored) write(ctx context.Context, entries []stamped, deadline time.Tim
 		return true, nil
 	}
 	err = pgx.BeginFunc(ctx, s.Secondary, func(tx pgx.Tx) error {
-		feeds, stored, late, err := lockTx(ctx, tx, entries, deadline)
+		feeds, stored, late, err := s.lockTx(ctx, tx, entries, deadline)
 		if inTime = !late; err != nil || late {
 			return err
 		}
@@ -51,25 +60,30 @@ func (s *stored) write(ctx context.Context, entries []stamped, deadline time.Tim
 		var touched []stamped
 		for _, e := range entries {
 			was, ok := stored[rowOf(e)]
-			if _, locked := feeds[e.feed]; !locked || ok && was.version >= e.version {
+			if _, locked := feeds[e.feed]; !locked || ok && (was.version > e.version || was.version == e.version && !e.again) {
 				continue
 			}
 			m := move{stamped: e, stood: ok && !was.removed, from: was.Entry}
+			stored[rowOf(e)] = e
 			c.moves = append(c.moves, m)
+			if m.stays() && s.Texts == nil {
+				continue
+			}
 			if m.stood {
 				touched = append(touched, was)
 			}
 			if !m.removed {
 				touched = append(touched, e)
 			}
-			stored[rowOf(e)] = e
 		}
 		if len(c.moves) == 0 {
 			return nil
 		}
-		buckets, err := s.bucketsTx(ctx, tx, touched)
-		if err != nil {
-			return err
+		var buckets map[int64][]*bucket
+		if len(touched) > 0 {
+			if buckets, err = s.bucketsTx(ctx, tx, touched); err != nil {
+				return err
+			}
 		}
 		c.buckets = s.trim(s.arrange(buckets, c.moves), feeds)
 		return s.saveTx(ctx, tx, c)
@@ -87,10 +101,10 @@ func rowOf(e stamped) row { return row{e.feed, e.PostID} }
 
 // lockTx locks the feeds of these entries that may be written, and reads what is stored of
 // their posts. feeds says of each whether it is live.
-func lockTx(ctx context.Context, tx pgx.Tx, entries []stamped, deadline time.Time) (feeds map[int64]bool, stored map[row]stamped, late bool, err error) {
+func (s *stored) lockTx(ctx context.Context, tx pgx.Tx, entries []stamped, deadline time.Time) (feeds map[int64]bool, stored map[row]stamped, late bool, err error) {
 	const lock = `
 		SELECT id, state = 'live' FROM home_feeds
-		WHERE id = ANY(@feeds) AND state <> 'retired' AND epoch = (SELECT epoch FROM clock)
+		WHERE id = ANY(@feeds) AND state <> 'retired' AND setting = @setting AND epoch = (SELECT epoch FROM clock)
 		ORDER BY id FOR UPDATE`
 	const read = `
 		SELECT p.feed_id, p.post_id, p.version, p.place, p.removed_at IS NOT NULL
@@ -102,7 +116,8 @@ func lockTx(ctx context.Context, tx pgx.Tx, entries []stamped, deadline time.Tim
 	}
 	feeds, stored = map[int64]bool{}, map[row]stamped{}
 	b := &pgx.Batch{}
-	b.Queue(lock, pgx.StrictNamedArgs{"feeds": slices.Compact(slices.Sorted(slices.Values(ids)))}).Query(func(rows pgx.Rows) error {
+	args := pgx.StrictNamedArgs{"feeds": slices.Compact(slices.Sorted(slices.Values(ids))), "setting": s.setting}
+	b.Queue(lock, args).Query(func(rows pgx.Rows) error {
 		var id int64
 		var live bool
 		_, err := pgx.ForEachRow(rows, []any{&id, &live}, func() error { feeds[id] = live; return nil })
@@ -125,7 +140,7 @@ func lockTx(ctx context.Context, tx pgx.Tx, entries []stamped, deadline time.Tim
 // are any. The feeds must be locked.
 func (s *stored) bucketsTx(ctx context.Context, tx pgx.Tx, entries []stamped) (map[int64][]*bucket, error) {
 	const query = `
-		SELECT b.feed_id, b.low_place, b.low_post, b.posts, b.places
+		SELECT b.feed_id, b.low_place, b.low_post, b.posts, b.places, b.texts
 		FROM (
 			SELECT DISTINCT l.* FROM unnest(@feeds::bigint[], @places::bigint[], @posts::bigint[]) n(feed_id, place, post_id)
 			CROSS JOIN LATERAL (
@@ -146,8 +161,9 @@ func (s *stored) bucketsTx(ctx context.Context, tx pgx.Tx, entries []stamped) (m
 	var feed int64
 	var low Entry
 	var held, at []int64
-	_, err = pgx.ForEachRow(rows, []any{&feed, &low.Place, &low.PostID, &held, &at}, func() error {
-		found[feed] = append(found[feed], newBucket(feed, low, held, at))
+	var texts []string
+	_, err = pgx.ForEachRow(rows, []any{&feed, &low.Place, &low.PostID, &held, &at, &texts}, func() error {
+		found[feed] = append(found[feed], newBucket(feed, low, held, at, texts))
 		return nil
 	})
 	if err != nil {
@@ -172,7 +188,7 @@ func (s *stored) saveTx(ctx context.Context, tx pgx.Tx, c changed) error {
 			AS n(feed_id, post_id, version, place, removed)
 		ORDER BY feed_id, post_id
 		ON CONFLICT (feed_id, post_id) DO UPDATE SET version = excluded.version, place = excluded.place, removed_at = excluded.removed_at
-		WHERE excluded.version > home_feed_posts.version`
+		WHERE excluded.version >= home_feed_posts.version`
 	// The rows keep their versions.
 	const dropPosts = `
 		UPDATE home_feed_posts p SET removed_at = clock_timestamp()
@@ -182,19 +198,22 @@ func (s *stored) saveTx(ctx context.Context, tx pgx.Tx, c changed) error {
 		DELETE FROM home_feed_buckets b USING unnest(@feeds::bigint[], @places::bigint[], @posts::bigint[]) n(feed_id, place, post_id)
 		WHERE b.feed_id = n.feed_id AND b.low_place = n.place AND b.low_post = n.post_id`
 	const saveBuckets = `
-		INSERT INTO home_feed_buckets (feed_id, low_place, low_post, most, posts, places)
+		INSERT INTO home_feed_buckets (feed_id, low_place, low_post, most, posts, places, texts)
 		SELECT feed_id, low_place, low_post, @most,
-			array_agg(post_id ORDER BY place DESC, post_id DESC), array_agg(place ORDER BY place DESC, post_id DESC)
-		FROM unnest(@feeds::bigint[], @low_places::bigint[], @low_posts::bigint[], @places::bigint[], @posts::bigint[])
-			AS n(feed_id, low_place, low_post, place, post_id)
+			array_agg(post_id ORDER BY place DESC, post_id DESC), array_agg(place ORDER BY place DESC, post_id DESC),
+			array_agg(text ORDER BY place DESC, post_id DESC) FILTER (WHERE text IS NOT NULL)
+		FROM unnest(@feeds::bigint[], @low_places::bigint[], @low_posts::bigint[], @places::bigint[], @posts::bigint[], @texts::text[])
+			AS n(feed_id, low_place, low_post, place, post_id, text)
 		GROUP BY feed_id, low_place, low_post
-		ON CONFLICT (feed_id, low_place, low_post) DO UPDATE SET posts = excluded.posts, places = excluded.places, most = excluded.most`
+		ON CONFLICT (feed_id, low_place, low_post) DO UPDATE SET posts = excluded.posts, places = excluded.places,
+			texts = excluded.texts, most = excluded.most`
 	const raiseFloors = `
 		UPDATE home_feeds f SET floor_place = n.place, floor_post = n.post_id
 		FROM unnest(@feeds::bigint[], @places::bigint[], @posts::bigint[]) n(feed_id, place, post_id)
 		WHERE f.id = n.feed_id AND (f.floor_place, f.floor_post) < (n.place, n.post_id)`
 	var empty, floors, dropped, held []stamped
 	var lowPlaces, lowPosts []int64
+	var texts []string
 	for _, b := range c.buckets {
 		if len(b.entries) == 0 {
 			empty = append(empty, stamped{feed: b.feed, Entry: b.low})
@@ -202,6 +221,9 @@ func (s *stored) saveTx(ctx context.Context, tx pgx.Tx, c changed) error {
 		for _, e := range b.entries {
 			held = append(held, stamped{feed: b.feed, Entry: e})
 			lowPlaces, lowPosts = append(lowPlaces, b.low.Place), append(lowPosts, b.low.PostID)
+			if s.Texts != nil {
+				texts = append(texts, b.texts[e.PostID])
+			}
 		}
 		for _, e := range b.dropped {
 			dropped = append(dropped, stamped{feed: b.feed, Entry: e})
@@ -227,7 +249,7 @@ func (s *stored) saveTx(ctx context.Context, tx pgx.Tx, c changed) error {
 	queue(savePosts, moved, pgx.StrictNamedArgs{"versions": versions, "removed": removed})
 	queue(dropPosts, dropped, nil)
 	queue(removeBuckets, empty, nil)
-	queue(saveBuckets, held, pgx.StrictNamedArgs{"low_places": lowPlaces, "low_posts": lowPosts, "most": s.most()})
+	queue(saveBuckets, held, pgx.StrictNamedArgs{"low_places": lowPlaces, "low_posts": lowPosts, "texts": texts, "most": s.most()})
 	queue(raiseFloors, floors, nil)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("save feeds: %w", err)

@@ -51,14 +51,17 @@ const alertsAre = `
 	)
 	SELECT owner_id FROM changed WHERE told`
 
+// untold are the sources whose alerts are not those of the present.
+const untold = `
+	SELECT s.id FROM (
+		SELECT id FROM sources WHERE problem <> '' OR failing_since IS NOT NULL OR alert <> ''
+		UNION SELECT source_id FROM loads WHERE state = 'held'
+	) any_of JOIN sources s USING (id)
+	WHERE s.failing_since IS DISTINCT FROM ` + failingSince + ` OR s.alert <> ` + alertOf
+
 const tellAll = `
 	WITH locked AS MATERIALIZED (
-		SELECT * FROM sources WHERE id IN (
-			SELECT s.id FROM (
-				SELECT id FROM sources WHERE problem <> '' OR failing_since IS NOT NULL OR alert <> ''
-				UNION SELECT source_id FROM loads WHERE state = 'held'
-			) any_of JOIN sources s USING (id)
-			WHERE s.failing_since IS DISTINCT FROM ` + failingSince + ` OR s.alert <> ` + alertOf + `)
+		SELECT * FROM sources WHERE id IN (` + untold + `)
 		FOR NO KEY UPDATE SKIP LOCKED
 	)` + alertsAre
 

@@ -242,6 +242,11 @@ func frameOK(river int64, more bool, token string) []byte {
 		`,"sight":"` + token + `"}`) // hexadecimal: nothing to escape
 }
 
+// frameStill is frameOK for a page that is not followed: nothing is known of older entries.
+func frameStill(river int64, token string) []byte {
+	return []byte(`{"t":"ok","river":"` + strconv.FormatInt(river, 10) + `","sight":"` + token + `"}`)
+}
+
 // frameTabs says that what stands around the entries of a page has changed. The client fetches it
 // from the page.
 func frameTabs(river int64) []byte {

@@ -128,6 +128,9 @@ type Config struct {
 	// with the same function. Errors: as rivers.ErrNotFound, rivers.ErrSignInNeeded,
 	// *timelines.InvalidError.
 	PageOf func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error)
+	// Still reports whether the page of that name is served without a river. The hub tells such a
+	// page nothing of its entries; nil: there is none.
+	Still func(rivers.Name) bool
 	// MaySearch counts a search that a page begins to follow, by its viewer and the address
 	// that the socket comes from. It reports whether the limit still allows the search; nil:
 	// there is no limit.

@@ -32,6 +32,9 @@ type shownPage struct {
 	fingerprint   Fingerprint // what the page was last decided with
 	token         *string     // the client's, for what stands around; nil once a visit has checked it
 	shown         map[int64]*shown
+	// still: the page has no river. It is told how many notifications are unread, what stands
+	// around its entries, and that it is closed; never of its entries.
+	still bool
 	// claimed: only the client says so far what the page shows. A client that names a post
 	// that is not on the page learns nothing about it: not whether the post is closed to the
 	// viewer, was deleted, or never was.
@@ -102,6 +105,9 @@ func (v *shownPage) workIn(ctx context.Context, n inbox) error {
 		}
 	case !v.subscribed:
 		return nil
+	}
+	if v.still {
+		return v.workStill(ctx, n)
 	}
 	for _, f := range n.drop {
 		if err := v.drop(ctx, f); err != nil {
@@ -221,6 +227,7 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 	v.claimed, v.owed, v.more = true, true, true
 	v.floor = rivers.Cursor{Place: f.lowestPosition, PostID: ids[f.lowestCode]}
 	v.renderContext = view.Context{Viewer: viewer, Lang: view.LocaleOf(f.lang).Lang, Page: page}
+	v.still = h.cfg.Still != nil && h.cfg.Still(name)
 	v.shown = make(map[int64]*shown, len(f.entries))
 	none := int64(0)
 	for code, at := range f.entries {
@@ -232,6 +239,9 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 			id = none
 		}
 		v.shown[id] = &shown{code: code, stamp: at.Stamp, tag: at.Tag}
+	}
+	if v.still {
+		return v.watchStill(ctx)
 	}
 	return v.sync(ctx)
 }

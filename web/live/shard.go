@@ -366,7 +366,7 @@ func (sh *shard) compare(ctx context.Context) {
 	if len(sh.slots) > 0 || len(sh.due) > 0 {
 		for _, r := range sh.topics {
 			_, turn := sh.slots[r.slot]
-			if _, due := sh.due[r]; due || turn {
+			if _, due := sh.due[r]; (due || turn) && !r.watch.Still {
 				topics = append(topics, r)
 			}
 		}

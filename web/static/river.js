@@ -110,7 +110,8 @@ function take(frame) {
     confirmed = null;
     turning = false;
     cameBack();
-    river.dataset.more = frame.more || dropping ? '1' : '0'; // of what was trimmed it may not know yet
+    // A page that is not followed is told nothing of older entries. The server may not know yet what was trimmed.
+    if ('more' in frame) river.dataset.more = frame.more || dropping ? '1' : '0';
     river.dataset.sight = frame.sight;
     if (!socket) return; // it came just before the connection was lost
     tries = 0;

@@ -16,6 +16,7 @@ type River struct {
 	Order    rivers.Order // of the river
 	Mode     string       // what the address says of the mode, "" if there are none
 	Token    string       // what it was decided with, sealed
+	Still    bool         // it is not live: a reload renews it
 	Before   string       // the cursor the page begins after, "" at the top
 	Next     string       // the cursor older entries begin after, "" if there are none
 	Articles [][]byte     // whole entries

@@ -48,6 +48,7 @@ var riversTexts = texts{
 	"away.more":           {"More than {n} changes while you were away", "Больше {n} изменений, пока вас не было"},
 	"river.older":         {"Older posts", "Более ранние записи"},
 	"river.newest":        {"Back to the newest", "К самым новым"},
+	"river.still":         {"This page doesn’t change while it’s open. Reload it to see what’s new.", "Эта страница не меняется, пока открыта. Обновите её, чтобы увидеть новое."},
 	"river.end":           {"That’s all. There’s nothing older.", "Это всё. Более ранних записей нет."},
 	"river.feed":          {"Atom feed", "Лента Atom"},
 	"river.feed.json":     {"JSON Feed", "JSON Feed"},

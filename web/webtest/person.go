@@ -3,6 +3,7 @@ package webtest
 import (
 	"context"
 
+	"riverrun/rivers/strategies"
 	"riverrun/timelines"
 )
 
@@ -46,6 +47,7 @@ func (p *Person) Act(change func(context.Context) (timelines.Change, error)) tim
 	p.Site.mu.Lock()
 	defer p.Site.mu.Unlock()
 	p.Site.behind = append(p.Site.behind, timelines.Touched{PostID: c.PostID, Timelines: c.Touched})
+	p.Site.changes = append(p.Site.changes, strategies.Events(c)...)
 	for _, r := range c.Replace {
 		if len(r.Terms) > 0 {
 			p.Site.invalidated = append(p.Site.invalidated, timelines.Replace{Everybody: true, Kinds: r.Kinds, Terms: r.Terms})

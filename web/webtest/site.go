@@ -27,6 +27,7 @@ import (
 	"riverrun/jobs/uploads"
 	"riverrun/migrations/testdb"
 	"riverrun/rivers"
+	"riverrun/rivers/strategies"
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
@@ -60,6 +61,7 @@ type Site struct {
 	mu          sync.Mutex // guards the fields below
 	behind      []timelines.Touched
 	invalidated []timelines.Replace
+	changes     []timelines.Event // that home feeds are behind
 
 	// hubMu guards the fields below. It is held for moments only.
 	hubMu   sync.Mutex
@@ -94,7 +96,14 @@ func StoreOptions(t testing.TB) timelines.Options {
 // 0 for the default.
 func NewNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*live.Config)) *Site {
 	t.Helper()
-	return newNode(t, db, timeout, opts, change, nil)
+	return newNode(t, db, timeout, opts, change, nil, "")
+}
+
+// NewHome starts another node on the stores of a site. It makes home pages by the strategy of that
+// name.
+func NewHome(t testing.TB, db *testdb.DB, strategy string) *Site {
+	t.Helper()
+	return newNode(t, db, 0, rivers.DefaultOptions(), nil, nil, strategy)
 }
 
 // NewLively is New of a site whose changes announce jobs, and that works them. Sources may be fetched
@@ -109,7 +118,7 @@ func NewLively(t testing.TB) *Site {
 	if err := jobs.Migrate(t.Context(), db.Primary); err != nil {
 		t.Fatal(err)
 	}
-	s := newNode(t, db, 0, rivers.DefaultOptions(), nil, announcer)
+	s := newNode(t, db, 0, rivers.DefaultOptions(), nil, announcer, "")
 	client, err := fetch.New(fetch.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +145,7 @@ func NewLively(t testing.TB) *Site {
 	return s
 }
 
-func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*live.Config), announcer timelines.Announcer) *Site {
+func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*live.Config), announcer timelines.Announcer, home string) *Site {
 	t.Helper()
 	ctx := t.Context()
 	s := &Site{
@@ -146,7 +155,8 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s.Store = timelines.Open(s.DB.Primary, announcer, StoreOptions(t))
 	s.Rivers = rivers.Open(s.DB.Secondary, s.Store, log, opts)
-	s.Tiers = tiers.New(tiers.Config{Timelines: s.Store, Rivers: s.Rivers, Secondary: s.DB.Secondary, Log: log})
+	made := strategies.New(home, strategies.Stores{Primary: s.Store, Rivers: s.Rivers, Secondary: s.DB.Secondary})
+	s.Tiers = tiers.New(tiers.Config{Timelines: s.Store, Rivers: s.Rivers, Home: made, Secondary: s.DB.Secondary, Log: log})
 	s.HTTP = httptest.NewUnstartedServer(nil)
 	s.HTTP.Config.ConnState = s.notice
 	directory, err := (blobs.Location{}).Open(ctx, t.TempDir())
@@ -155,7 +165,7 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 	}
 	s.Blobs = watchedBlobs{directory, s}
 	s.Server, err = web.New(web.Config{
-		Timelines: s.Store, Rivers: s.Rivers, Tiers: s.Tiers, Blobs: s.Blobs, Log: log,
+		Timelines: s.Store, Rivers: s.Rivers, Home: made, Tiers: s.Tiers, Blobs: s.Blobs, Log: log,
 		URL:    "http://" + s.HTTP.Listener.Addr().String(),
 		Limits: web.Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
 
@@ -226,7 +236,10 @@ func (s *Site) FollowUp() {
 	for _, r := range s.invalidated {
 		s.Replace(r)
 	}
-	s.behind, s.invalidated = nil, nil
+	if err := s.Tiers.Homes(s.T.Context(), s.changes...); err != nil {
+		s.T.Fatal(err)
+	}
+	s.behind, s.invalidated, s.changes = nil, nil, nil
 }
 
 // Replace does what the jobs of a Replace do.

@@ -55,7 +55,7 @@ func Closed(ctx context.Context, loops int, during time.Duration, do func(ctx co
 		})
 	}
 	wait.Wait()
-	return Ran{Times: sorted(took...), Busy: int(busy.Load()), Took: time.Since(begin)}, context.Cause(ctx)
+	return Ran{Times: Sorted(took...), Busy: int(busy.Load()), Took: time.Since(begin)}, context.Cause(ctx)
 }
 
 // Open calls do at a steady rate, whether or not earlier calls have returned, until the time is over.
@@ -97,5 +97,5 @@ func Open(ctx context.Context, perSecond float64, during time.Duration, do func(
 		})
 	}
 	wait.Wait()
-	return sorted(took), context.Cause(ctx)
+	return Sorted(took), context.Cause(ctx)
 }

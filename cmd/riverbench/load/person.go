@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -97,6 +98,19 @@ func (p *Person) Act(ctx context.Context, path, page string, form url.Values) (s
 		err = fmt.Errorf("POST %s: status %d: %.200s", path, a.Status, a.Body)
 	}
 	return string(a.Body), err
+}
+
+// ActOn is Act on a post. It returns how new the post is in the entry that the frame brings.
+func (p *Person) ActOn(ctx context.Context, post, act, page string, form url.Values) (fold int64, err error) {
+	text, err := p.Act(ctx, "/p/"+post+"/"+act, page, form)
+	if err != nil {
+		return 0, err
+	}
+	var said struct{ Version string }
+	if err := json.Unmarshal([]byte(text), &said); err != nil {
+		return 0, fmt.Errorf("the answer to %s of post %s: %w", act, post, err)
+	}
+	return Fold(said.Version)
 }
 
 func (p *Person) send(ctx context.Context, method, path string, form url.Values, header http.Header) (_ Answer, err error) {

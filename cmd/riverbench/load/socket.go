@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,9 +21,16 @@ type Socket struct {
 	ended  chan struct{}
 	err    error // why the reading ended; read it after ended is closed
 
-	mu sync.Mutex // guards waits
-	// waits are for the next frame about a post.
-	waits map[string]chan time.Time
+	mu sync.Mutex // guards what follows
+	// frames are those that came, by post, and came is closed and made anew with each.
+	frames map[string][]frame
+	came   chan struct{}
+}
+
+// frame is what a frame said of a post, and when it came.
+type frame struct {
+	fold int64
+	at   time.Time
 }
 
 // subscribeWithin bounds opening a socket, until the page is known to be true.
@@ -59,7 +67,7 @@ func (p *Person) subscribe(ctx context.Context, page Page) (*Socket, error) {
 	}
 	conn.SetReadLimit(4 << 20)
 	reading, cancel := context.WithCancel(ctx)
-	s := &Socket{conn: conn, cancel: cancel, ended: make(chan struct{}), waits: map[string]chan time.Time{}}
+	s := &Socket{conn: conn, cancel: cancel, ended: make(chan struct{}), frames: map[string][]frame{}, came: make(chan struct{})}
 	ok := make(chan struct{})
 	go s.read(reading, ok)
 	say, err := json.Marshal(map[string]any{
@@ -91,34 +99,58 @@ func (s *Socket) read(ctx context.Context, ok chan struct{}) {
 			return
 		}
 		at := time.Now()
-		var frame struct{ T, Post string }
-		if err := json.Unmarshal(text, &frame); err != nil {
+		var said struct{ T, Post, Version string }
+		if err := json.Unmarshal(text, &said); err != nil {
 			s.err = err
 			return
 		}
 		switch {
-		case frame.T == "ok" && !opened:
+		case said.T == "ok" && !opened:
 			opened = true
 			close(ok)
-		case frame.Post != "":
-			s.mu.Lock()
-			if wait := s.waits[frame.Post]; wait != nil {
-				wait <- at // it has room for one
-				delete(s.waits, frame.Post)
+		case said.Post != "":
+			fold, err := Fold(said.Version)
+			if err != nil {
+				s.err = err
+				return
 			}
+			s.mu.Lock()
+			s.frames[said.Post] = append(s.frames[said.Post], frame{fold, at})
+			close(s.came)
+			s.came = make(chan struct{})
 			s.mu.Unlock()
 		}
 	}
 }
 
-// Next returns a channel that receives when the next frame about a post has come. It must be asked
-// for before what causes the frame. The last call for a post counts.
-func (s *Socket) Next(post string) <-chan time.Time {
-	wait := make(chan time.Time, 1)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waits[post] = wait
-	return wait
+// Fold returns how new a version of an entry is, of versions of one post.
+func Fold(version string) (int64, error) {
+	parts := strings.Split(version, ".")
+	if len(parts) < 2 {
+		return 0, fmt.Errorf("the version %q has one part", version)
+	}
+	return strconv.ParseInt(parts[1], 10, 64)
+}
+
+// Shown waits until the page shows a post as new as that, and returns when it did.
+func (s *Socket) Shown(ctx context.Context, post string, fold int64) (time.Time, error) {
+	for {
+		s.mu.Lock()
+		frames, came := s.frames[post], s.came
+		s.mu.Unlock()
+		for _, f := range frames {
+			if f.fold >= fold {
+				return f.at, nil
+			}
+		}
+		select {
+		case <-came:
+		case <-s.ended:
+			return time.Time{}, s.err
+		case <-ctx.Done():
+			return time.Time{}, fmt.Errorf("an open page has not shown post %s: %w", post, ctx.Err())
+		}
+	}
 }
 
 // Close ends the socket, and returns when nothing of it runs any more.

@@ -19,7 +19,8 @@ func (t Times) Quantile(q float64) time.Duration {
 // Milliseconds is the quantile as reports show it.
 func (t Times) Milliseconds(q float64) float64 { return t.Quantile(q).Seconds() * 1000 }
 
-func sorted(all ...[]time.Duration) Times {
+// Sorted returns all of these times.
+func Sorted(all ...[]time.Duration) Times {
 	t := slices.Concat(all...)
 	slices.Sort(t)
 	return t

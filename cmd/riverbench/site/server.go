@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // server is a process of "riverrun serve".
@@ -31,6 +32,8 @@ func start(ctx context.Context, c Config, database string) (*server, error) {
 		"RIVERRUN_WRITES=1000000", "RIVERRUN_DATA="+filepath.Join(c.Dir, "data"),
 	), c.Env...)
 	cmd.Stderr = c.Log
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	endWithParent(cmd.SysProcAttr)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -48,10 +51,15 @@ func start(ctx context.Context, c Config, database string) (*server, error) {
 	return &server{url: strings.TrimPrefix(strings.TrimSpace(line), "riverrun serves "), cmd: cmd}, nil
 }
 
+// stopWithin is how long a server may take to end by itself. Its own limit is shorter.
+const stopWithin = 30 * time.Second
+
 func (s *server) stop() error {
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
+	late := time.AfterFunc(stopWithin, func() { _ = s.cmd.Process.Kill() }) // Wait says how it ended
+	defer late.Stop()
 	if err := s.cmd.Wait(); err != nil {
 		return fmt.Errorf("riverrun serve: %w", err)
 	}

@@ -66,20 +66,7 @@ func Open(ctx context.Context, c Config) (_ *Site, err error) {
 			err = errors.Join(err, s.Close(context.WithoutCancel(ctx)))
 		}
 	}()
-	if s.cluster, err = localpg.Start(ctx, localpg.Config{
-		Dir: c.Dir,
-		Settings: map[string]string{
-			"shared_preload_libraries": "pg_stat_statements",
-			"max_connections":          "200",
-		},
-		Log: slog.New(slog.NewTextHandler(c.Log, &slog.HandlerOptions{Level: slog.LevelWarn})),
-	}); err != nil {
-		return nil, err
-	}
-	if s.admin, err = s.pool(ctx, "postgres"); err != nil {
-		return nil, err
-	}
-	if _, err := s.admin.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS pg_stat_statements`); err != nil {
+	if err := s.startCluster(ctx); err != nil {
 		return nil, err
 	}
 	// The database's ids are new in each run, so that the statements of earlier ones only take room.
@@ -99,6 +86,25 @@ func Open(ctx context.Context, c Config) (_ *Site, err error) {
 		return nil, err
 	}
 	return s, s.serve(ctx)
+}
+
+// startCluster starts the PostgreSQL.
+func (s *Site) startCluster(ctx context.Context) (err error) {
+	if s.cluster, err = localpg.Start(ctx, localpg.Config{
+		Dir: s.config.Dir,
+		Settings: map[string]string{
+			"shared_preload_libraries": "pg_stat_statements",
+			"max_connections":          "200",
+		},
+		Log: slog.New(slog.NewTextHandler(s.config.Log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}); err != nil {
+		return err
+	}
+	if s.admin, err = s.pool(ctx, "postgres"); err != nil {
+		return err
+	}
+	_, err = s.admin.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS pg_stat_statements`)
+	return err
 }
 
 // serve starts riverrun.
@@ -146,6 +152,7 @@ func (s *Site) pool(ctx context.Context, database string) (*pgxpool.Pool, error)
 	if err != nil {
 		return nil, err
 	}
+	cfg.ConnConfig.RuntimeParams["application_name"] = role
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, `
 			DO $$ BEGIN

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package site
+
+import "syscall"
+
+func endWithParent(*syscall.SysProcAttr) {}

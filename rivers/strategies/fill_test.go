@@ -1,0 +1,126 @@
+package strategies_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"riverrun/rivers"
+	"riverrun/rivers/strategies"
+	"riverrun/timelines"
+)
+
+// Many who read a feed first at the same time fill it once: one builds, and the others wait.
+func TestAFeedIsFilledOnce(t *testing.T) {
+	t.Parallel()
+	const others = 4
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.act(w.following(ann, "bob"))
+	for i := range 9 {
+		w.act(w.posting(bob, fmt.Sprint(i)))
+	}
+	s := strategies.NewSized(w.stores(), 4)
+	w.all = map[string]strategies.Strategy{"sized": s}
+	var reading sync.WaitGroup
+	arrived := make(chan struct{}, 2*others)
+	first := strategies.PausedAt(w.ctx, strategies.AfterSnapshot, func() {
+		for range others {
+			read := strategies.PausedAt(w.ctx, strategies.Waiting, func() { arrived <- struct{}{} })
+			reading.Go(func() {
+				if _, err := s.Page(read, ann, rivers.Cursor{}, 5); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for range others {
+			select {
+			case <-arrived:
+			case <-time.After(20 * time.Second):
+				t.Error("a reader does not wait for the build")
+			}
+		}
+	})
+	if _, err := s.Page(first, ann, rivers.Cursor{}, 5); err != nil {
+		t.Fatal(err)
+	}
+	reading.Wait()
+	w.same("after", ann)
+}
+
+// A build that fails is gone on with at once, and one that is late each time ends.
+func TestABuildThatFails(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	ann := w.person("ann")
+	w.act(w.posting(ann, "one"))
+	s := strategies.NewSized(w.stores(), 4)
+	w.all = map[string]strategies.Strategy{"sized": s}
+	strategies.SetWriteDeadline(s, -time.Second)
+	if _, err := s.Page(w.ctx, ann, rivers.Cursor{}, 5); !errors.Is(err, rivers.ErrUnavailable) {
+		t.Errorf("a fill that is always late: got %v, want %v", err, rivers.ErrUnavailable)
+	}
+	strategies.SetWriteDeadline(s, 0)
+	waits := 0
+	ctx := strategies.PausedEach(w.ctx, strategies.Waiting, func() { waits++ })
+	if _, err := s.Page(ctx, ann, rivers.Cursor{}, 5); err != nil || waits != 0 {
+		t.Errorf("the next reader waited %d times and got %v, want it to go on with the fill", waits, err)
+	}
+	w.same("after", ann)
+	// A builder that gives no sign of life is taken over, also by a fill that another asked for.
+	w.exec(`INSERT INTO home_feeds (id, viewer_id, epoch, setting, strategy, visited_at)
+		SELECT 1, 1000, epoch, 4, 'sized', clock_timestamp() - interval '6 seconds' FROM clock`)
+	if err := s.Fill(context.WithoutCancel(ctx), 1000); err != nil || waits != 0 {
+		t.Errorf("a fill whose builder is dead waited %d times and got %v", waits, err)
+	}
+}
+
+// A change of what somebody follows fills the feed once, however often it is applied, and while
+// it is filled too. The next change fills it again.
+func TestAChangeFillsAFeedOnce(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.act(w.posting(bob, "one"))
+	s := strategies.NewSized(w.stores(), 4)
+	w.all = map[string]strategies.Strategy{"sized": s}
+	w.same("before", ann)
+	fills := 0
+	for _, change := range []func(context.Context) (timelines.Change, error){
+		w.following(ann, "bob"), named(w.store.Subscriptions.Unsubscribe, ann, "bob"),
+	} {
+		w.act(change)
+		tx, err := w.store.TxNow(w.ctx)
+		followed := timelines.Replace{ViewerID: ann.AccountID, Tx: must(w, tx, err)}
+		var joining sync.WaitGroup
+		waits := make(chan struct{})
+		ctx := strategies.PausedAt(w.ctx, strategies.AfterSnapshot, func() {
+			joins := strategies.PausedAt(w.ctx, strategies.Waiting, func() { close(waits) })
+			joining.Go(func() {
+				if err := s.Apply(joins, followed); err != nil {
+					t.Error(err)
+				}
+			})
+			select {
+			case <-waits:
+			case <-time.After(20 * time.Second):
+				t.Error("the second time does not wait for the first")
+			}
+		})
+		if err := s.Apply(ctx, followed); err != nil {
+			t.Fatal(err)
+		}
+		joining.Wait()
+		if err := s.Apply(w.ctx, followed); err != nil {
+			t.Fatal(err)
+		}
+		fills++
+		if n := w.count(`SELECT count(*) FROM home_feeds WHERE state = 'retired'`); n != fills {
+			t.Errorf("%d feeds were replaced, want %d", n, fills)
+		}
+		w.same("after", ann)
+	}
+}

@@ -1,0 +1,63 @@
+package strategies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Select notes in the secondary store that the servers make home feeds by the strategy of that
+// name from now on. Each server calls it before it works jobs. If another strategy was selected
+// before, the stored feeds of all strategies are retired: those of this one lack what happened
+// meanwhile, and those of the other will lack what happens from now on. Their readers fill them
+// anew. Nothing is lost by that, as all feeds are made from the primary store. It takes one
+// transaction, some seconds for a hundred thousand feeds.
+//
+// All servers of a site must have the same strategy. While one of another works jobs, stored feeds
+// miss changes.
+func Select(ctx context.Context, secondary *pgxpool.Pool, name string) error {
+	const note = `
+		INSERT INTO home_strategy (strategy) VALUES (@strategy)
+		ON CONFLICT (one) DO UPDATE SET strategy = excluded.strategy WHERE home_strategy.strategy <> excluded.strategy`
+	const retire = `
+		UPDATE home_feeds SET state = 'retired', retired_at = clock_timestamp()
+		WHERE id IN (SELECT id FROM home_feeds WHERE state <> 'retired' ORDER BY id FOR UPDATE) AND state <> 'retired'`
+	err := pgx.BeginFunc(ctx, secondary, func(tx pgx.Tx) error {
+		// A server that starts at the same time waits here, and then finds nothing to change.
+		tag, err := tx.Exec(ctx, note, pgx.StrictNamedArgs{"strategy": name})
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		_, err = tx.Exec(ctx, retire)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("select the strategy of home feeds: %w", err)
+	}
+	return nil
+}
+
+// Selected returns the name of the strategy that the servers make home feeds by, "" if that is not
+// known, as after a loss of the secondary store.
+func Selected(ctx context.Context, secondary *pgxpool.Pool) (name string, err error) {
+	err = secondary.QueryRow(ctx, `SELECT strategy FROM home_strategy`).Scan(&name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the strategy of home feeds: %w", err)
+	}
+	return name, nil
+}
+
+// ExpirerOf returns what removes stored feeds that are out of use while a strategy is selected,
+// those of other strategies too. A nil strategy means that rivers are selected.
+func ExpirerOf(s Strategy, stores Stores) Expirer {
+	if e, ok := s.(Expirer); ok {
+		return e
+	}
+	return NewTimed(stores, 0) // it removes what all strategies have retired
+}
