@@ -32,8 +32,27 @@ const lowest = (list) => list.reduce((low, entry) => (low && place(low) < place(
 function parse(html) {
   const template = document.createElement('template');
   template.innerHTML = html;
+  boxes(template.content);
   return template.content;
 }
+
+// boxes puts the box for a comment into each entry that has a link in its place. The page has the
+// box once, as a template.
+function boxes(within) {
+  const box = document.getElementById('box');
+  for (const link of box ? within.querySelectorAll('.box > .open') : []) {
+    const entry = link.closest('[data-post]');
+    const place = link.getAttribute('href').split('#')[0];
+    const made = box.content.cloneNode(true);
+    const form = made.querySelector('form');
+    form.setAttribute('action', `${place}/comments`);
+    form.querySelector('textarea').id = `${entry.id}-text`;
+    const own = { key: newKey(), back: `${river.dataset.page}#${entry.id}`, draft: place };
+    for (const [name, value] of Object.entries(own)) form.elements[name].setAttribute('value', value);
+    link.replaceWith(made);
+  }
+}
+if (river) boxes(river);
 
 // Frames --------------------------------------------------------------------
 
