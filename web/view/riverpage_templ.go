@@ -225,7 +225,7 @@ func riverList(v *River) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if v.signedIn() {
+		if v.signedIn() && v.RiverName.Kind != rivers.Post {
 			templ_7745c5c3_Err = boxTemplate(v.Base).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
