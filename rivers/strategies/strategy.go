@@ -45,6 +45,19 @@ type Strategy interface {
 	ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error
 }
 
+// Stepper is a strategy that stores feeds. It brings a change to very many of them in steps.
+type Stepper interface {
+	Strategy
+	// ApplyStep is the next step of Apply of one event, some seconds of work. The first begins
+	// from the zero Progress, and the next one from next while there is more. A step may be
+	// repeated.
+	ApplyStep(ctx context.Context, from Progress, event timelines.Event) (next Progress, more bool, err error)
+}
+
+// Progress is how far a change has come: to this follower of this account, in the order of accounts
+// and followers.
+type Progress struct{ Account, Follower int64 }
+
 // Filler is a strategy that keeps a feed for each viewer, whether or not they read it. A feed comes
 // into being by its first page or by Fill.
 type Filler interface {
