@@ -358,15 +358,15 @@ func (s *stored) dropped(ctx context.Context, c changes) error {
 func (s *stored) dropStep(ctx context.Context, c changes, from Progress) (next Progress, more bool, err error) {
 	if from == (Progress{}) {
 		if c.everybody {
-			if err := s.retireAll(ctx); err != nil {
+			if err := s.retireAll(ctx, c.tx); err != nil {
 				return next, false, err
 			}
 		}
-		if err := s.retire(ctx, c.accounts); err != nil {
+		if err := s.retire(ctx, c.accounts, c.tx); err != nil {
 			return next, false, err
 		}
 	}
-	return s.followers(ctx, c.accounts, from, s.batch, func(_ int64, followers []int64) error { return s.retire(ctx, followers) })
+	return s.followers(ctx, c.accounts, from, s.batch, func(_ int64, followers []int64) error { return s.retire(ctx, followers, c.tx) })
 }
 
 // ApplyStep implements Stepper.
@@ -422,7 +422,7 @@ func (s *stored) replace(ctx context.Context, changed []ofViewer) error {
 		viewers = append(viewers, c.viewer)
 	}
 	if s.keep > 0 {
-		return s.retire(ctx, viewers)
+		return s.retire(ctx, viewers, 0)
 	}
 	feeds, err := s.lookUp(ctx, viewers)
 	if err != nil {

@@ -105,6 +105,8 @@ type changes struct {
 	viewers   []ofViewer
 	accounts  []int64
 	everybody bool
+	// tx is the transaction that concerns accounts or everybody; 0: unknown, or several do.
+	tx int64
 }
 
 func sorted(events []timelines.Event) (c changes) {
@@ -117,10 +119,13 @@ func sorted(events []timelines.Event) (c changes) {
 		case timelines.Replace:
 			switch {
 			case !ofHome(e):
-			case e.AccountID != 0:
-				c.accounts = append(c.accounts, e.AccountID)
-			case e.Everybody:
-				c.everybody = true
+			case e.AccountID != 0 || e.Everybody:
+				if c.tx = e.Tx; len(c.accounts) > 0 || c.everybody {
+					c.tx = 0
+				}
+				if c.everybody = c.everybody || e.AccountID == 0; e.AccountID != 0 {
+					c.accounts = append(c.accounts, e.AccountID)
+				}
 			case e.ViewerID != 0:
 				c.viewers = append(c.viewers, ofViewer{e.ViewerID, e.Tx, len(e.Kinds) == 0})
 			}
