@@ -21,6 +21,7 @@ import (
 	"riverrun/jobs/fetch"
 	"riverrun/jobs/uploads"
 	"riverrun/rivers"
+	"riverrun/rivers/strategies"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/sources"
@@ -36,8 +37,10 @@ type Tiers interface {
 	Follow(ctx context.Context, touched []timelines.Touched) error
 	// Spread retires the closed rivers that r concerns and returns the open ones.
 	Spread(ctx context.Context, r timelines.Replace) ([]rivers.Stale, error)
-	// Homes brings changes into the home feeds that another strategy than rivers stores.
-	Homes(ctx context.Context, events ...timelines.Event) error
+	// KeepsHomes reports whether another strategy than rivers stores home feeds, and HomesStep
+	// brings a change into them, a step further.
+	KeepsHomes() bool
+	HomesStep(ctx context.Context, from strategies.Progress, event timelines.Event) (next strategies.Progress, more bool, err error)
 	// Act makes a change as a request does, with Tier 0.
 	Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error)
 	// Rebuild rebuilds one of these.
@@ -266,7 +269,7 @@ func openPool(cfg Config) (*pgxpool.Pool, error) {
 	own.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	maps.Copy(own.ConnConfig.RuntimeParams, soonGone) // what they hold must not outlive this node
 	own.MinConns = 0
-	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 8 + fetchWorkers + pushWorkers + sourceWorkers + feedWorkers + photoWorkers)
+	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 8 + fetchWorkers + pushWorkers + sourceWorkers + feedWorkers + photoWorkers + homesWorkers)
 	// The context is for MinConns only.
 	pool, err := pgxpool.NewWithConfig(context.Background(), own)
 	if err != nil {
@@ -282,6 +285,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &batchWorker{jobs: j})
 	riverqueue.AddWorker(workers, &replaceWorker{jobs: j})
 	riverqueue.AddWorker(workers, &rebuildWorker{jobs: j})
+	riverqueue.AddWorker(workers, &homesWorker{jobs: j})
 	riverqueue.AddWorker(workers, &bumpWorker{jobs: j})
 	riverqueue.AddWorker(workers, &upkeepWorker{jobs: j})
 	riverqueue.AddWorker(workers, &followWorker{jobs: j})
@@ -328,6 +332,7 @@ func queueConfigs(cfg Config) map[string]riverqueue.QueueConfig {
 		queueNow:      {MaxWorkers: cfg.NowWorkers},
 		queueRebuild:  {MaxWorkers: cfg.RebuildWorkers, FetchPollInterval: 2 * cfg.IdlePollInterval},
 		queueBatches:  {MaxWorkers: 1, FetchPollInterval: seldom},
+		queueHomes:    slow(homesWorkers),
 		queueLater:    slow(cfg.LaterWorkers),
 		queueChores:   {MaxWorkers: 1, FetchPollInterval: seldom},
 		queuePush:     slow(pushWorkers),

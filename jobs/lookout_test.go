@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"riverrun/rivers/strategies"
 	"riverrun/timelines"
 )
 
@@ -130,13 +131,16 @@ func TestAPauseEndsWithoutPolls(t *testing.T) {
 // Jobs of all queues that changes insert are fetched at their commit, without any poll or look.
 func TestEachQueueIsWoken(t *testing.T) {
 	pool := prepare(t)
-	cfg := config(t, pool, &calls{})
+	stored := &calls{homes: func(context.Context, strategies.Progress, timelines.Event) (next strategies.Progress, more bool, err error) {
+		return next, false, nil
+	}}
+	cfg := config(t, pool, stored)
 	cfg.PollInterval, cfg.IdlePollInterval, cfg.Log = never, never, quiet
 	start(t, cfg)
 	announce(t, pool, timelines.Touched{PostID: 1}, timelines.TouchedBatch{{PostID: 2}}, timelines.Replace{ViewerID: 3},
 		timelines.ReadPage{LinkID: 4}, timelines.SourceReady{SourceID: 5}, timelines.SourceDue{SourceID: 6}, timelines.Prepare{FileID: 7})
 	const woken = `SELECT count(DISTINCT queue) FROM queue.river_job WHERE attempt > 0 AND queue = ANY($1)`
-	want := []string{queueNow, queueBatches, queueFetch, queueSources, queueFeeds, queuePictures}
+	want := []string{queueNow, queueBatches, queueFetch, queueSources, queueFeeds, queuePictures, queueHomes}
 	await(t, "a job of each queue to be fetched", func() bool { return count(t, pool, woken, want) == len(want) })
 	for _, queue := range want {
 		if !slices.Contains(queues, queue) {

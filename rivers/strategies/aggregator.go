@@ -81,6 +81,11 @@ func (a *Aggregator) Apply(ctx context.Context, events ...timelines.Event) error
 	return a.push(ctx, c.touched)
 }
 
+// ApplyStep implements Stepper.
+func (a *Aggregator) ApplyStep(ctx context.Context, from Progress, event timelines.Event) (next Progress, more bool, err error) {
+	return a.step(ctx, from, event, a.follow)
+}
+
 // ApplyOwn implements Strategy.
 func (a *Aggregator) ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error {
 	c := sorted(events)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -106,9 +107,13 @@ func (s *stored) owners(ctx context.Context, touched []timelines.Touched) ([]fee
 // block of each.
 const followersAtOnce = 16
 
-// followers calls fn with the followers of these accounts, in blocks of pairs in the order of
-// accounts and followers. So a million followers take no more memory than a thousand.
-func (s *stored) followers(ctx context.Context, accounts []int64, fn func(account int64, followers []int64) error) error {
+// blocksAtOnce is how many blocks of followers one step takes. A step takes some seconds.
+const blocksAtOnce = 20
+
+// followers calls fn with the followers of these accounts below a place, in blocks of pairs in the
+// order of accounts and followers. So a million followers take no more memory than a thousand. It
+// ends after blocksAtOnce blocks; more says that followers are left, below next.
+func (s *stored) followers(ctx context.Context, accounts []int64, from Progress, block int, fn func(account int64, followers []int64) error) (next Progress, more bool, err error) {
 	const query = `
 		SELECT f.account_id, f.subscriber_id
 		FROM unnest(@accounts::bigint[]) a(id)
@@ -118,15 +123,19 @@ func (s *stored) followers(ctx context.Context, accounts []int64, fn func(accoun
 			ORDER BY account_id, subscriber_id LIMIT @block) f
 		ORDER BY f.account_id, f.subscriber_id LIMIT @block`
 	accounts = slices.Compact(slices.Sorted(slices.Values(accounts)))
-	for len(accounts) > 0 {
+	accounts = slices.DeleteFunc(accounts, func(account int64) bool { return account < from.Account })
+	at, follower := from.Account, from.Follower
+	for blocks := 0; len(accounts) > 0; {
 		some := accounts[:min(len(accounts), followersAtOnce)]
-		var at, follower int64
 		for {
+			if blocks++; blocks > blocksAtOnce {
+				return Progress{at, follower}, true, nil
+			}
 			rows, err := s.Primary.Pool().Query(ctx, query, pgx.StrictNamedArgs{
-				"accounts": some, "account": at, "follower": follower, "block": s.batch,
+				"accounts": some, "account": at, "follower": follower, "block": block,
 			})
 			if err != nil {
-				return fmt.Errorf("read followers: %w", err)
+				return next, false, fmt.Errorf("read followers: %w", err)
 			}
 			n, of := 0, map[int64][]int64{}
 			_, err = pgx.ForEachRow(rows, []any{&at, &follower}, func() error {
@@ -134,21 +143,31 @@ func (s *stored) followers(ctx context.Context, accounts []int64, fn func(accoun
 				return nil
 			})
 			if err != nil {
-				return fmt.Errorf("read followers: %w", err)
+				return next, false, fmt.Errorf("read followers: %w", err)
 			}
 			for _, account := range slices.Sorted(maps.Keys(of)) {
 				if err := fn(account, of[account]); err != nil {
-					return err
+					return next, false, err
 				}
 			}
-			if n < s.batch {
+			if n < block {
 				break
 			}
 			some = slices.DeleteFunc(slices.Clone(some), func(account int64) bool { return account < at })
 		}
+		at, follower = some[len(some)-1], math.MaxInt64 // even if nobody follows them
 		accounts = accounts[min(len(accounts), followersAtOnce):]
 	}
-	return nil
+	return next, false, nil
+}
+
+// inSteps takes all steps of something.
+func inSteps(step func(Progress) (Progress, bool, error)) error {
+	from, more, err := step(Progress{})
+	for more && err == nil {
+		from, more, err = step(from)
+	}
+	return err
 }
 
 // push brings the present state of posts into the feeds of the viewers concerned. It is not
@@ -156,9 +175,15 @@ func (s *stored) followers(ctx context.Context, accounts []int64, fn func(accoun
 // viewer who follows somebody from now on fills a feed that knows the post. A viewer who
 // follows several of the owners may be written several times, which changes nothing.
 func (s *stored) push(ctx context.Context, touched []timelines.Touched) error {
+	return inSteps(func(from Progress) (Progress, bool, error) { return s.pushStep(ctx, touched, from) })
+}
+
+// pushStep is one step of a push. The owners' own feeds come first. A block has as few followers as
+// make no more than a batch of entries.
+func (s *stored) pushStep(ctx context.Context, touched []timelines.Touched, from Progress) (next Progress, more bool, err error) {
 	owners, err := s.owners(ctx, touched)
 	if err != nil {
-		return err
+		return next, false, err
 	}
 	var pairs snapshot.ViewerPairs
 	add := func(post, viewer int64) error {
@@ -171,14 +196,17 @@ func (s *stored) push(ctx context.Context, touched []timelines.Touched) error {
 	}
 	posts := map[int64][]int64{} // by the account whose followers have them
 	for _, o := range owners {
-		if err := add(o.post, o.account); err != nil {
-			return err
+		if from == (Progress{}) {
+			if err := add(o.post, o.account); err != nil {
+				return next, false, err
+			}
 		}
 		if o.followed {
 			posts[o.account] = append(posts[o.account], o.post)
 		}
 	}
-	err = s.followers(ctx, slices.Collect(maps.Keys(posts)), func(account int64, followers []int64) error {
+	block := max(1, s.batch/max(1, len(touched)))
+	next, more, err = s.followers(ctx, slices.Collect(maps.Keys(posts)), from, block, func(account int64, followers []int64) error {
 		for _, viewer := range followers {
 			for _, post := range posts[account] {
 				if err := add(post, viewer); err != nil {
@@ -189,9 +217,9 @@ func (s *stored) push(ctx context.Context, touched []timelines.Touched) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return next, false, err
 	}
-	return s.pushPairs(ctx, pairs)
+	return next, more, s.pushPairs(ctx, pairs)
 }
 
 // pushTries is how often a batch is written that is late each time. One whose feeds follow other
