@@ -29,7 +29,8 @@ import (
 //   - The operations come of comparing the feed's sources with those of the present. So nothing
 //     depends on the order in which events arrive: 000 leaves open how somebody is followed, left
 //     and followed again without a wrong end.
-//   - A change of rights fills the feed anew, because it may open posts of any source.
+//   - A change of rights drops the feed, and its next reader fills one, because it may open posts of
+//     any source.
 //   - A post's place is computed from the primary store, not from when it came into the feed. 000
 //     has the problem that a post which fell off the end "can enter for the first time again and be
 //     bumped", and the remedy never to lift posts older than some age. Here a post that fell off
@@ -97,9 +98,11 @@ func (a *Aggregator) ApplyOwn(ctx context.Context, actor int64, events ...timeli
 
 // follow brings feeds to what their viewers follow and may read now.
 func (a *Aggregator) follow(ctx context.Context, changed []ofViewer) error {
+	var anew []int64
 	for i := range changed {
 		c := &changed[i]
 		if c.rights {
+			anew = append(anew, c.viewer)
 			continue
 		}
 		var err error
@@ -118,9 +121,13 @@ func (a *Aggregator) follow(ctx context.Context, changed []ofViewer) error {
 			}
 		}
 	}
+	// A feed that knows a change of rights may know it by a later plan, which read no posts for it.
+	if err := a.retire(ctx, anew); err != nil {
+		return err
+	}
 	// A feed that knows the change now is left as it is. One that is being filled, and has read
 	// before the change, is filled anew.
-	return a.replace(ctx, changed)
+	return a.replace(ctx, slices.DeleteFunc(changed, func(c ofViewer) bool { return c.rights }))
 }
 
 // plan stores the operations that bring a viewer's live feed to its present sources, and returns
