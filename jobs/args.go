@@ -33,9 +33,11 @@ const (
 	queueFeeds   = "feeds"
 	// queuePhotos fetches the pictures of their items, and makes them when no upload waits.
 	queuePhotos = "photos"
+	// queueHomes writes stored home feeds. A change may have very many readers.
+	queueHomes = "homes"
 )
 
-var queues = []string{queueNow, queueBatches, queueRebuild, queueLater, queueChores, queuePictures, queueFetch, queuePush, queueSources, queueFeeds, queuePhotos}
+var queues = []string{queueNow, queueBatches, queueRebuild, queueLater, queueChores, queuePictures, queueFetch, queuePush, queueSources, queueFeeds, queuePhotos, queueHomes}
 
 // Priorities within the queue now; 1 is fetched first. Nobody waits for a block of a
 // bump in particular, and upkeep only makes pages quicker.
@@ -141,6 +143,28 @@ func (rebuildArgs) Kind() string { return "rebuild" }
 
 func (rebuildArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueRebuild, MaxAttempts: unlimited}
+}
+
+// homesArgs is a change that stored home feeds must follow, of posts or of what viewers read, and
+// how far it has come.
+type homesArgs struct {
+	Touched  touchedPosts `json:"touched,omitempty"`
+	Replace  *replaceArgs `json:"replace,omitempty"`
+	Account  int64        `json:"account,omitempty"`
+	Follower int64        `json:"follower,omitempty"`
+}
+
+func (a homesArgs) event() timelines.Event {
+	if a.Replace != nil {
+		return a.Replace.replace()
+	}
+	return timelines.TouchedBatch(a.Touched)
+}
+
+func (homesArgs) Kind() string { return "homes" }
+
+func (homesArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueHomes, MaxAttempts: unlimited}
 }
 
 // bumpArgs is a timelines.PendingBump.

@@ -10,7 +10,7 @@
 //     writes it with its stamp, so neither repetition nor order matters.
 //   - When a process ends in the middle of its jobs, another one, or the same one
 //     started again, works them two to three seconds later (presence).
-//   - Neither Tier 2 nor a rebuild takes a worker from Tier 1.
+//   - Neither Tier 2, nor a rebuild, nor stored home feeds take a worker from Tier 1.
 //   - A job whose notification is lost is found: soon while the node has work (lookout), else by
 //     the polls of its queue (Config.IdlePollInterval).
 //
@@ -19,6 +19,7 @@
 //	distribute  queue now     Tier 1: brings one changed post to the open rivers
 //	replace     queue now     invalidated rivers: retires the closed ones
 //	rebuild     queue rebuild one open river of a replace
+//	homes       queue homes   one step of a change to stored home feeds
 //	bump        queue now     one block of a much-liked post's filter timelines
 //	upkeep      queue now     one block of the flags of posts whose feed changed its level
 //	follow      queue later   Tier 2: brings all live rivers up to the notes in behind

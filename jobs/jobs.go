@@ -21,6 +21,7 @@ import (
 	"riverrun/jobs/fetch"
 	"riverrun/jobs/uploads"
 	"riverrun/rivers"
+	"riverrun/rivers/strategies"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/sources"
@@ -36,8 +37,10 @@ type Tiers interface {
 	Follow(ctx context.Context, touched []timelines.Touched) error
 	// Spread retires the closed rivers that r concerns and returns the open ones.
 	Spread(ctx context.Context, r timelines.Replace) ([]rivers.Stale, error)
-	// Homes brings changes into the home feeds that another strategy than rivers stores.
-	Homes(ctx context.Context, events ...timelines.Event) error
+	// KeepsHomes reports whether another strategy than rivers stores home feeds, and HomesStep
+	// brings a change into them, a step further.
+	KeepsHomes() bool
+	HomesStep(ctx context.Context, from strategies.Progress, event timelines.Event) (next strategies.Progress, more bool, err error)
 	// Act makes a change as a request does, with Tier 0.
 	Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error)
 	// Rebuild rebuilds one of these.
@@ -138,10 +141,10 @@ type Config struct {
 	// look is one statement for all queues.
 	PollInterval time.Duration
 	// IdlePollInterval is how often the workers of Tier 1 look by themselves, whether or not the
-	// node has work; those of the other queues look an eighth as often. A job waits as long at most
+	// node has work; those of rebuilds look half as often, and those of the other queues a tenth. A job waits as long at most
 	// if its notification is lost: when the connection that listens was lost, or when a change had
-	// just woken the workers and was then rolled back. Pages do not wait for Tier 1's, because the
-	// node of a change does that work at once too (tiers).
+	// just woken the workers and was then rolled back. A change of a post does not wait
+	// for that: its node does Tier 1 at once too (tiers).
 	IdlePollInterval time.Duration
 	// JobTimeout is when a job is cancelled and tried again, chores excepted.
 	JobTimeout time.Duration
@@ -266,7 +269,7 @@ func openPool(cfg Config) (*pgxpool.Pool, error) {
 	own.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	maps.Copy(own.ConnConfig.RuntimeParams, soonGone) // what they hold must not outlive this node
 	own.MinConns = 0
-	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 8 + fetchWorkers + pushWorkers + sourceWorkers + feedWorkers + photoWorkers)
+	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 8 + fetchWorkers + pushWorkers + sourceWorkers + feedWorkers + photoWorkers + homesWorkers)
 	// The context is for MinConns only.
 	pool, err := pgxpool.NewWithConfig(context.Background(), own)
 	if err != nil {
@@ -282,6 +285,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &batchWorker{jobs: j})
 	riverqueue.AddWorker(workers, &replaceWorker{jobs: j})
 	riverqueue.AddWorker(workers, &rebuildWorker{jobs: j})
+	riverqueue.AddWorker(workers, &homesWorker{jobs: j})
 	riverqueue.AddWorker(workers, &bumpWorker{jobs: j})
 	riverqueue.AddWorker(workers, &upkeepWorker{jobs: j})
 	riverqueue.AddWorker(workers, &followWorker{jobs: j})
@@ -320,14 +324,15 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 // queueConfigs returns the queues with their workers. Their polls are for jobs whose
 // notification was lost (Config.IdlePollInterval).
 func queueConfigs(cfg Config) map[string]riverqueue.QueueConfig {
-	seldom := 8 * cfg.IdlePollInterval
+	seldom := 10 * cfg.IdlePollInterval
 	slow := func(workers int) riverqueue.QueueConfig {
 		return riverqueue.QueueConfig{MaxWorkers: workers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(seldom, cfg.LaterCooldown)}
 	}
 	return map[string]riverqueue.QueueConfig{
 		queueNow:      {MaxWorkers: cfg.NowWorkers},
-		queueRebuild:  {MaxWorkers: cfg.RebuildWorkers, FetchPollInterval: seldom},
+		queueRebuild:  {MaxWorkers: cfg.RebuildWorkers, FetchPollInterval: 2 * cfg.IdlePollInterval},
 		queueBatches:  {MaxWorkers: 1, FetchPollInterval: seldom},
+		queueHomes:    slow(homesWorkers),
 		queueLater:    slow(cfg.LaterWorkers),
 		queueChores:   {MaxWorkers: 1, FetchPollInterval: seldom},
 		queuePush:     slow(pushWorkers),

@@ -16,6 +16,7 @@ import (
 	"riverrun/jobs/fetch"
 	"riverrun/migrations/testdb"
 	"riverrun/rivers"
+	"riverrun/rivers/strategies"
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
@@ -43,6 +44,7 @@ type calls struct {
 	follow     func(context.Context, []timelines.Touched) error
 	spread     func(context.Context, timelines.Replace) ([]rivers.Stale, error)
 	rebuild    func(context.Context, rivers.Stale) error
+	homes      func(context.Context, strategies.Progress, timelines.Event) (strategies.Progress, bool, error) // nil: none are stored
 	bump       func(context.Context, timelines.PendingBump) error
 	upkeep     func(context.Context) (bool, error)
 	expire     func(context.Context) error
@@ -63,7 +65,11 @@ func (c *calls) Distribute(ctx context.Context, touched []timelines.Touched) err
 	return nil
 }
 
-func (c *calls) Homes(context.Context, ...timelines.Event) error { return nil }
+func (c *calls) KeepsHomes() bool { return c.homes != nil }
+
+func (c *calls) HomesStep(ctx context.Context, from strategies.Progress, e timelines.Event) (next strategies.Progress, more bool, err error) {
+	return c.homes(ctx, from, e)
+}
 
 func (c *calls) Follow(ctx context.Context, touched []timelines.Touched) error {
 	if c.follow == nil {

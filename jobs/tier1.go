@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	riverqueue "github.com/riverqueue/river"
 
+	"riverrun/rivers/strategies"
 	"riverrun/timelines"
 	"riverrun/timelines/push"
 )
@@ -60,13 +61,10 @@ func (j *Jobs) distribute(ctx context.Context, touched []timelines.Touched, chan
 	if err != nil {
 		return err
 	}
-	if err := j.note(ctx, touched, changedAt, told); err != nil {
-		return err
-	}
-	return j.cfg.Tiers.Homes(ctx, timelines.TouchedBatch(touched))
+	return j.note(ctx, touched, changedAt, told)
 }
 
-// note appends to behind, with a follow job. Browsers of the people told of the change are pushed
+// note appends to behind, with a follow job, and one for stored home feeds. Browsers of the people told of the change are pushed
 // to by jobs of their own.
 func (j *Jobs) note(ctx context.Context, touched []timelines.Touched, changedAt int64, told []int64) error {
 	const query = `
@@ -82,7 +80,11 @@ func (j *Jobs) note(ctx context.Context, touched []timelines.Touched, changedAt 
 		if err != nil {
 			return err
 		}
-		if _, err = j.client.InsertTx(ctx, tx, followArgs{}, nil); err != nil || len(told) == 0 {
+		next := []riverqueue.InsertManyParams{{Args: followArgs{}}}
+		if j.cfg.Tiers.KeepsHomes() {
+			next = append(next, riverqueue.InsertManyParams{Args: homesArgs{Touched: touched}})
+		}
+		if _, err = j.client.InsertManyTx(ctx, tx, next); err != nil || len(told) == 0 {
 			return err
 		}
 		due, err := push.Want(ctx, tx, told)
@@ -124,17 +126,42 @@ func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArg
 	if err != nil {
 		return fmt.Errorf("replace rivers: %w", err)
 	}
-	if len(open) > 0 {
-		params := make([]riverqueue.InsertManyParams, len(open))
-		for i, r := range open {
-			params[i].Args = rebuildArgsOf(r)
-		}
-		if _, err := w.jobs.client.InsertMany(ctx, params); err != nil {
-			return fmt.Errorf("replace rivers: %w", err)
-		}
+	var params []riverqueue.InsertManyParams
+	for _, r := range open {
+		params = append(params, riverqueue.InsertManyParams{Args: rebuildArgsOf(r)})
 	}
-	if err := w.jobs.cfg.Tiers.Homes(ctx, replace); err != nil {
-		return fmt.Errorf("replace home feeds: %w", err)
+	if w.jobs.cfg.Tiers.KeepsHomes() {
+		params = append(params, riverqueue.InsertManyParams{Args: homesArgs{Replace: &job.Args}})
+	}
+	if len(params) == 0 {
+		return nil
+	}
+	if _, err := w.jobs.client.InsertMany(ctx, params); err != nil {
+		return fmt.Errorf("replace rivers: %w", err)
+	}
+	return nil
+}
+
+// homesWorker brings a change into stored home feeds, a step further. The step inserts the job of
+// the next. A crash in between repeats the step, which is harmless.
+type homesWorker struct {
+	riverqueue.WorkerDefaults[homesArgs]
+	jobs *Jobs
+}
+
+// homesWorkers is how many steps a node works at once.
+const homesWorkers = 2
+
+// Work implements riverqueue.Worker.
+func (w *homesWorker) Work(ctx context.Context, job *riverqueue.Job[homesArgs]) error {
+	args := job.Args
+	next, more, err := w.jobs.cfg.Tiers.HomesStep(ctx, strategies.Progress{Account: args.Account, Follower: args.Follower}, args.event())
+	if err == nil && more {
+		args.Account, args.Follower = next.Account, next.Follower
+		_, err = w.jobs.client.Insert(ctx, args, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("bring a change into home feeds: %w", err)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package rivers
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"riverrun/timelines"
@@ -39,13 +40,14 @@ const maxChoices = 4
 // Errors: those of choose, ErrSignInNeeded, ErrForbidden, timelines.ErrSignedOut.
 func (s *Store) Compose(ctx context.Context, v timelines.Viewer, n Name, before Cursor, choose Choose) (*Page, error) {
 	r := visit{store: s, viewer: v, name: n, before: before, at: before, page: &Page{Name: n}}
+	decided := before
 	for choices := 0; ; {
-		again, more, err := r.compose(ctx, choose, (PageSize+1)<<choices)
+		again, more, err := r.compose(ctx, choose, (PageSize+1)<<choices, &decided)
 		if err != nil {
 			return nil, err
 		}
 		if again {
-			choices = 0
+			choices, decided = 0, before
 			if err := r.restart(); err != nil {
 				return nil, err
 			}
@@ -55,16 +57,32 @@ func (s *Store) Compose(ctx context.Context, v timelines.Viewer, n Name, before 
 			return r.page, nil
 		}
 		if choices++; choices == maxChoices {
-			r.endAt(r.at.Place)
+			r.page.More, r.page.Next = true, r.goesOn()
 			return r.page, nil
 		}
 	}
 }
 
-// compose adds to the page what its viewer may see of the next posts that are chosen. again says
-// that access changed meanwhile, so that the page must begin again, and more that the page is not
-// full and goes on.
-func (r *visit) compose(ctx context.Context, choose Choose, limit int) (again, more bool, err error) {
+// goesOn returns where a page goes on that ended before it was full. It names the moment of a post
+// of others only if no coarser one comes on, and stands above no entry of the page.
+func (r *visit) goesOn() Cursor {
+	next := NextBelow(r.at.Place, r.before)
+	if next.Place < r.at.Place && (r.before.Top() || r.at.Place < r.before.Place) {
+		next = r.at // more posts may stand at its place
+	}
+	if n := len(r.page.Items); n > 0 {
+		if last := (Cursor{Place: r.page.Items[n-1].Place, PostID: r.page.Items[n-1].PostID}); next.Above(last) {
+			return last
+		}
+	}
+	return next
+}
+
+// compose adds to the page what its viewer may see of the next posts that are chosen below the last
+// one that was decided. Posts above it are chosen again where a part ended at a coarser moment, or
+// where they moved meanwhile. again says that access changed meanwhile, so that the page must begin
+// again, and more that the page is not full and goes on.
+func (r *visit) compose(ctx context.Context, choose Choose, limit int, decided *Cursor) (again, more bool, err error) {
 	d, err := r.store.beginDecision(ctx, r.viewer, r.name)
 	if err != nil {
 		return false, false, err
@@ -79,13 +97,19 @@ func (r *visit) compose(ctx context.Context, choose Choose, limit int) (again, m
 	if err != nil {
 		return false, false, err
 	}
-	items, err := r.store.composed(ctx, r.name, d, chosen.Posts)
+	posts := slices.DeleteFunc(chosen.Posts, func(p snapshot.Placed) bool {
+		return !decided.Above(Cursor{Place: p.Place, PostID: p.PostID})
+	})
+	items, err := r.store.composed(ctx, r.name, d, posts)
 	if err != nil {
 		return false, false, err
 	}
 	r.page.At = Moment{d.clock, r.store.loads()}
 	if ok, err := r.store.consistent(ctx, d.clock, d.loads, true); err != nil || !ok {
 		return true, false, err
+	}
+	if n := len(posts); n > 0 {
+		*decided = Cursor{Place: posts[n-1].Place, PostID: posts[n-1].PostID}
 	}
 	if r.page.add(items) || !chosen.More {
 		return false, false, nil

@@ -18,7 +18,7 @@ import (
 // (source), and settle compares both ways: the present place of the primary store may not be
 // behind that place, and that place must be in the primary store's log. If it is not,
 // everything here is removed, folds too, and a new epoch begins. A node settles before it
-// serves, and each second while it runs (each third second while nobody visits it).
+// serves, and each second while it runs (each third second while it serves and follows no page).
 //
 // All that is remembered or being written belongs to an epoch: see moment (writers),
 // foldCache, and AtEpoch (requests under way).

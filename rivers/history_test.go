@@ -107,6 +107,27 @@ func TestARestoreIsNoticedBesideSlowWork(t *testing.T) {
 	must(w, 0, s.Stop(w.ctx))
 }
 
+// A node is idle while it serves no page and follows none: looks at the clock are as frequent as ever
+// while somebody reads, or has a page open.
+func TestAnIdleNode(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	k := w.rivers.maintenance
+	long := func() { k.lastUse.Store(time.Now().Add(-2 * idleAfter).UnixNano()) }
+	n := Name{UserID: ann.AccountID, Kind: Home, Order: Fresh}
+	for what, use := range map[string]func() error{
+		"a visit":         func() error { _, err := w.rivers.Visit(w.ctx, ann, n, Cursor{}); return err },
+		"a followed page": func() error { _, err := w.rivers.Flush(w.ctx, []Watch{{Viewer: ann, Name: n}}, nil); return err },
+	} {
+		if long(); !k.idle() {
+			t.Errorf("before %s: not idle", what)
+		}
+		if err := use(); err != nil || k.idle() {
+			t.Errorf("after %s: idle %t, %v", what, k.idle(), err)
+		}
+	}
+}
+
 // A look writes the clock where something was written in the primary store, and not because the last
 // look did so.
 func TestALookThatWritesTheClock(t *testing.T) {

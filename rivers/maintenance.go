@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,6 +23,8 @@ import (
 type maintenance struct {
 	store *Store
 
+	lastUse atomic.Int64 // when a page was served or followed, in nanoseconds
+
 	// mu guards seen.
 	mu   sync.Mutex
 	seen map[int64]struct{}
@@ -36,10 +39,11 @@ type maintenance struct {
 
 // maintainEvery is far below any grace. catchUpEvery is how soon other devices learn what a
 // person has read, and how soon a node finds out that the primary store was restored. A node that
-// nobody visits takes idleTurns as long: nobody can be shown anything wrong meanwhile.
+// served no page and followed none for idleAfter takes idleTurns as long.
 const (
 	maintainEvery = 5 * time.Second
 	catchUpEvery  = time.Second
+	idleAfter     = 10 * time.Second
 	idleTurns     = 3
 )
 
@@ -92,11 +96,12 @@ func (k *maintenance) look(looked chan<- struct{}) {
 	}
 }
 
-// idle reports whether nobody has visited a river, or read of notifications, in the last seconds.
+// used notes that a page is served or followed.
+func (k *maintenance) used() { k.lastUse.Store(time.Now().UnixNano()) }
+
+// idle reports whether nobody was here in the last seconds.
 func (k *maintenance) idle() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return len(k.seen) == 0 && len(k.store.notices.Pending()) == 0
+	return time.Since(time.Unix(0, k.lastUse.Load())) > idleAfter && len(k.store.notices.Pending()) == 0
 }
 
 // looks looks once, and reports whether it has succeeded. A restore may take long, so only its beginning

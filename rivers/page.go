@@ -85,6 +85,9 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 // and rawColumns. The statement must return at least one row of each river while the store
 // has a clock. A store without a clock gets one, with a new epoch.
 func (s *Store) readRivers(ctx context.Context, query string, args pgx.StrictNamedArgs, size int) ([]rawPage, error) {
+	if size > 0 {
+		s.maintenance.used()
+	}
 	for range 3 {
 		pages := make([]rawPage, size)
 		found := false

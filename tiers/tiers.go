@@ -237,14 +237,20 @@ func (t *Tiers) distribute(ctx context.Context, touched []timelines.Touched, at 
 	return nil
 }
 
-// Homes brings committed changes into the home feeds that Config.Home stores; without it, it does
-// nothing. The jobs of a change call it after what rivers need, so that a feed of very many
-// readers keeps no river back.
-func (t *Tiers) Homes(ctx context.Context, events ...timelines.Event) error {
-	if t.home == nil {
-		return nil
+// KeepsHomes reports whether Config.Home stores home feeds, to be brought up by HomesStep.
+func (t *Tiers) KeepsHomes() bool {
+	_, ok := t.home.(strategies.Stepper)
+	return ok
+}
+
+// HomesStep brings a committed change into the home feeds that Config.Home stores, a step further;
+// without it, it does nothing. See strategies.Stepper.
+func (t *Tiers) HomesStep(ctx context.Context, from strategies.Progress, event timelines.Event) (next strategies.Progress, more bool, err error) {
+	s, ok := t.home.(strategies.Stepper)
+	if !ok {
+		return next, false, nil
 	}
-	return t.home.Apply(ctx, events...)
+	return s.ApplyStep(ctx, from, event)
 }
 
 // Follow is Tier 2: it brings all live rivers to the present state of these posts, open

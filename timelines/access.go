@@ -138,7 +138,7 @@ func (s Feeds) setLevel(ctx context.Context, actor int64, find func(pgx.Tx) (int
 		if c.Replace, err = invalidatedByLevelTx(ctx, tx, feed, was, level); err != nil {
 			return Change{}, err
 		}
-		if err := s.announceTx(ctx, tx, replacements(c.Replace)...); err != nil {
+		if err := s.announceReplacedTx(ctx, tx, c.Replace); err != nil {
 			return Change{}, err
 		}
 		c.Clock, err = tickTx(ctx, tx, Invalidation{Kind: InvalidLevel, TimelineID: feed})

@@ -50,7 +50,7 @@ func (s *core) followTx(ctx context.Context, tx pgx.Tx, follows []ImportedFollow
 		return Change{}, err
 	}
 	c := Change{Replace: followedRivers(missing.subscribers, opened)}
-	if err := s.announceTx(ctx, tx, replacements(c.Replace)...); err != nil {
+	if err := s.announceReplacedTx(ctx, tx, c.Replace); err != nil {
 		return Change{}, err
 	}
 	var invalid []Invalidation

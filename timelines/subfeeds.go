@@ -109,6 +109,9 @@ func (s Feeds) Create(ctx context.Context, actor int64, slug, title string, leve
 // change invalidated, each once, and makes nodes drop the list and the actor's access sets.
 func (s Feeds) feedsTx(ctx context.Context, tx pgx.Tx, actor int64, replaced []Replace) (Change, error) {
 	c := Change{Actor: actor, Replace: replaced}
+	if err := s.numberTx(ctx, tx, replaced); err != nil {
+		return Change{}, err
+	}
 	announced := replaced
 	if i := slices.IndexFunc(replaced, func(r Replace) bool { return r.AccountID == actor }); i >= 0 {
 		announced = replaced[i : i+1] // all others are among these

@@ -189,7 +189,7 @@ func (s *core) joinedTx(ctx context.Context, tx pgx.Tx, actor, account int64, re
 
 func (s *core) replaceAndForgetTx(ctx context.Context, tx pgx.Tx, actor int64, replaced []Replace, also ...Invalidation) (Change, error) {
 	c := Change{Actor: actor, Replace: replaced}
-	if err := s.announceTx(ctx, tx, replacements(replaced)...); err != nil {
+	if err := s.announceReplacedTx(ctx, tx, replaced); err != nil {
 		return Change{}, err
 	}
 	viewer := actor

@@ -110,7 +110,7 @@ func (s *core) announceTx(ctx context.Context, tx pgx.Tx, events ...Event) error
 	var number int64
 	for i, e := range events {
 		r, ok := e.(Replace)
-		if !ok {
+		if !ok || r.Tx != 0 {
 			continue
 		}
 		if number == 0 {
@@ -126,6 +126,28 @@ func (s *core) announceTx(ctx context.Context, tx pgx.Tx, events ...Event) error
 		return fmt.Errorf("announce: %w", err)
 	}
 	return nil
+}
+
+// announceReplacedTx announces rivers that a change invalidated, and writes the change's
+// transaction into the list, so that the Change has the number that its jobs have.
+func (s *core) announceReplacedTx(ctx context.Context, tx pgx.Tx, list []Replace) error {
+	if err := s.numberTx(ctx, tx, list); err != nil {
+		return err
+	}
+	return s.announceTx(ctx, tx, replacements(list)...)
+}
+
+// numberTx writes the number of the transaction into a list. Nothing is written if nobody is
+// told of changes.
+func (s *core) numberTx(ctx context.Context, tx pgx.Tx, list []Replace) error {
+	if s.announce == nil || len(list) == 0 {
+		return nil
+	}
+	number, err := txNumber(ctx, tx)
+	for i := range list {
+		list[i].Tx = number
+	}
+	return err
 }
 
 // TxNow returns the number of a transaction that began after everything committed before

@@ -117,3 +117,34 @@ func TestAnnouncementFailsTheChange(t *testing.T) {
 	w.fails("CreatePost", err, full)
 	w.same("posts", value[int](w, `SELECT count(*)::int FROM posts`), 0)
 }
+
+// The rivers that a change replaces before it is answered bear the number of its transaction, as
+// those that are announced do.
+func TestAChangeTellsItsTransaction(t *testing.T) {
+	w := newTown(t)
+	ann := w.user("ann")
+	w.user("bob")
+	var announced int64
+	w.heard.inside(func(_ context.Context, _ pgx.Tx, events []Event) error {
+		announced = events[0].(Replace).Tx
+		return nil
+	})
+	for what, change := range map[string]func() (Change, error){
+		"following": func() (Change, error) {
+			c, _, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, "bob")
+			return c, err
+		},
+		"a level": func() (Change, error) { return w.Feeds.SetAccess(t.Context(), ann.ID, "", Private) },
+	} {
+		c, err := change()
+		w.must(err)
+		for _, r := range c.Replace {
+			if r.Tx == 0 || r.Tx != announced {
+				t.Errorf("%s: transaction %d, want %d as announced", what, r.Tx, announced)
+			}
+		}
+		if len(c.Replace) == 0 {
+			t.Errorf("%s replaces nothing", what)
+		}
+	}
+}

@@ -275,9 +275,9 @@ func TestRepliesTakenBackInBrowser(t *testing.T) {
 	}
 	edit("another word") // from here on the server knows what the page shows
 	press := func(act string) {
-		webtest.Eval[bool](b, `(document.querySelector('#p-`+post.Code+`-acts form[action$="/`+act+`"]').requestSubmit(), true)`)
+		webtest.Eval[bool](b, `(document.querySelector('#p-`+post.Code+`-acts [formaction$="/`+act+`"]').click(), true)`)
 	}
-	const offered = `document.querySelector('#p-%s-acts form[action$="/%s"]')`
+	const offered = `document.querySelector('#p-%s-acts [formaction$="/%s"]')`
 	press("like")
 	b.Await("the like", fmt.Sprintf(offered, post.Code, "unlike"))
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -330,7 +330,7 @@ func TestDoubleClicks(t *testing.T) {
 			window.fetch = (address, how) => (how?.method === 'POST' && sent.push(new URL(address).pathname), plain(address, how));
 			return true;
 		})()`)
-		button := func(code string) string { return `#p-` + code + `-acts form[action$="/` + c.act + `"] button` }
+		button := func(code string) string { return `#p-` + code + `-acts [formaction$="/` + c.act + `"]` }
 		sent := func(want ...string) {
 			t.Helper()
 			var paths []string

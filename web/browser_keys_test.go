@@ -89,7 +89,7 @@ func TestHideUndone(t *testing.T) {
 	order := `[...document.querySelectorAll('#river > *')].map((e) => e.dataset.post ?? e.querySelector('[data-undo]')?.dataset.undo).join()`
 	was := webtest.Eval[string](b, order)
 	menu := `#p-` + code + `-acts .menu summary`
-	hide, undo := `#p-`+code+`-acts form[action$="/hide"] button`, `[data-undo="`+code+`"] button`
+	hide, undo := `#p-`+code+`-acts [formaction$="/hide"]`, `[data-undo="`+code+`"] button`
 	for _, by := range []string{"mouse", "keys"} {
 		if by == "mouse" {
 			b.Do(chromedp.Click(chromedp.CSS(menu)), chromedp.Click(chromedp.CSS(hide)))
@@ -261,7 +261,7 @@ func TestLettersNeedAChosenPost(t *testing.T) {
 	}
 	b := s.Tab(browser, "ann")
 	b.SignIn("ann")
-	const nothing = `location.pathname === '/' && document.activeElement.tagName !== 'TEXTAREA' && !document.querySelector('form[aria-busy], #river [aria-pressed=true]')`
+	const nothing = `location.pathname === '/' && document.activeElement.tagName !== 'TEXTAREA' && !document.querySelector('[aria-busy], #river [aria-pressed=true]')`
 	idle := func(when string) {
 		t.Helper()
 		// The driver answers when the page has handled the key.

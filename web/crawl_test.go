@@ -50,7 +50,7 @@ func TestCrawl(t *testing.T) {
 	anna.Visitor().Post("/chess-club/sources", "way", "push")
 	anna.Visitor().PostFiles("/settings/sources", upload("file", "a.csv", "id,title\n1,A\n"), "way", "file")
 	link := regexp.MustCompile(`(?:href|src|data-unfold|role="search" action)="(/[^"]*)"`)
-	form := regexp.MustCompile(`method="post" action="(/[^"]*)"`)
+	form := regexp.MustCompile(`(?:method="post" action|formaction)="(/[^"]*)"`)
 	for name, v := range map[string]*webtest.Visitor{"nobody": s.Visitor(), "anna": anna.Visitor(), "bob": bob.Visitor()} {
 		forms := map[string]bool{}
 		seen, todo := map[string]bool{}, []string{

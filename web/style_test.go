@@ -105,13 +105,15 @@ func luminance(t *testing.T, hex string) float64 {
 
 // TestPagesLoadNothingFromOtherSites: components neither take addresses of things
 // to load from people nor carry styles or scripts of their own. A picture's address is made by
-// one of four functions, which name this site's own files or hold the picture.
+// one of four functions, which name this site's own files or hold the picture. A button of its own
+// address leads to an entry or a comment.
 func TestPagesLoadNothingFromOtherSites(t *testing.T) {
 	files, err := os.ReadDir("view")
 	if err != nil {
 		t.Fatal(err)
 	}
-	banned := regexp.MustCompile(`<iframe|<video|<audio|<object|<embed|<style|style=|formaction|\son[a-z]+=|^css |^script `)
+	banned := regexp.MustCompile(`<iframe|<video|<audio|<object|<embed|<style|style=|\son[a-z]+=|^css |^script `)
+	ours := regexp.MustCompile(`\sformaction=\{ (templ\.SafeURL\(e\.path\(\)|CommentURL\()`)
 	seen := 0
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), ".templ") {
@@ -128,6 +130,9 @@ func TestPagesLoadNothingFromOtherSites(t *testing.T) {
 			}
 			if src := regexp.MustCompile(`\ssrc=\{ *(\w+)`).FindStringSubmatch(line); src != nil && !slices.Contains([]string{"faceURL", "cardURL", "nearest", "src", "script"}, src[1]) {
 				t.Errorf("%s:%d: who made %s?", f.Name(), i+1, src[0])
+			}
+			if strings.Contains(line, "formaction") && !ours.MatchString(line) {
+				t.Errorf("%s:%d: where does this button lead?", f.Name(), i+1)
 			}
 		}
 	}

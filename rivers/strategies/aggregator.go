@@ -29,7 +29,8 @@ import (
 //   - The operations come of comparing the feed's sources with those of the present. So nothing
 //     depends on the order in which events arrive: 000 leaves open how somebody is followed, left
 //     and followed again without a wrong end.
-//   - A change of rights fills the feed anew, because it may open posts of any source.
+//   - A change of rights drops the feed, and its next reader fills one, because it may open posts of
+//     any source.
 //   - A post's place is computed from the primary store, not from when it came into the feed. 000
 //     has the problem that a post which fell off the end "can enter for the first time again and be
 //     bumped", and the remedy never to lift posts older than some age. Here a post that fell off
@@ -81,6 +82,11 @@ func (a *Aggregator) Apply(ctx context.Context, events ...timelines.Event) error
 	return a.push(ctx, c.touched)
 }
 
+// ApplyStep implements Stepper.
+func (a *Aggregator) ApplyStep(ctx context.Context, from Progress, event timelines.Event) (next Progress, more bool, err error) {
+	return a.step(ctx, from, event, a.follow)
+}
+
 // ApplyOwn implements Strategy.
 func (a *Aggregator) ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error {
 	c := sorted(events)
@@ -92,9 +98,11 @@ func (a *Aggregator) ApplyOwn(ctx context.Context, actor int64, events ...timeli
 
 // follow brings feeds to what their viewers follow and may read now.
 func (a *Aggregator) follow(ctx context.Context, changed []ofViewer) error {
+	var anew []int64
 	for i := range changed {
 		c := &changed[i]
 		if c.rights {
+			anew = append(anew, c.viewer)
 			continue
 		}
 		var err error
@@ -113,14 +121,23 @@ func (a *Aggregator) follow(ctx context.Context, changed []ofViewer) error {
 			}
 		}
 	}
+	// A feed that knows a change of rights may know it by a later plan, which read no posts for it.
+	if err := a.retire(ctx, anew); err != nil {
+		return err
+	}
 	// A feed that knows the change now is left as it is. One that is being filled, and has read
 	// before the change, is filled anew.
-	return a.replace(ctx, changed)
+	return a.replace(ctx, slices.DeleteFunc(changed, func(c ofViewer) bool { return c.rights }))
 }
 
 // plan stores the operations that bring a viewer's live feed to its present sources, and returns
 // the feed, 0 if there is none. The row of the feed is locked before the sources are read, so that
 // the last one to plan is the one who read last.
+//
+// A post's place depends on all sources that hold it. So a follow may also move a post of the feed
+// below the feed's end, which the posts of the new source do not reach. An unfollow may raise one from
+// there that the feed does not hold. Therefore both first decide the posts of the feed anew, and an
+// unfollow then adds the posts of all sources that are left. Both take time by the depth of the feed.
 func (a *Aggregator) plan(ctx context.Context, c ofViewer) (feed int64, err error) {
 	const lock = `
 		SELECT id, sources, ` + knowing + ` FROM home_feeds f
@@ -153,13 +170,13 @@ func (a *Aggregator) plan(ctx context.Context, c ofViewer) (feed int64, err erro
 			return err
 		}
 		b := &pgx.Batch{}
-		for _, o := range []struct {
-			operation string
-			sources   []int64
-		}{{"remove", without(was, now)}, {"add", without(now, was)}} {
-			if len(o.sources) > 0 {
-				b.Queue(add, pgx.StrictNamedArgs{"feed": feed, "operation": o.operation, "sources": o.sources})
-			}
+		left, added := without(was, now), without(now, was)
+		if len(left) > 0 {
+			added = now
+		}
+		if len(left)+len(added) > 0 {
+			b.Queue(add, pgx.StrictNamedArgs{"feed": feed, "operation": "remove", "sources": append([]int64{}, left...)})
+			b.Queue(add, pgx.StrictNamedArgs{"feed": feed, "operation": "add", "sources": append([]int64{}, added...)})
 		}
 		b.Queue(keep, pgx.StrictNamedArgs{"feed": feed, "sources": now, "knows": knows})
 		return tx.SendBatch(ctx, b).Close()
@@ -233,6 +250,11 @@ func (a *Aggregator) workOn(ctx context.Context, feed int64) (worked bool, err e
 			return err
 		}
 		pause(ctx, afterBlock)
+		if o.Kind == "add" && !finished {
+			if finished, err = a.endTx(ctx, tx, feed, at); err != nil {
+				return err
+			}
+		}
 		if finished {
 			_, err = tx.Exec(ctx, done, pgx.StrictNamedArgs{"feed": feed, "n": o.N})
 			return err
@@ -246,8 +268,23 @@ func (a *Aggregator) workOn(ctx context.Context, feed int64) (worked bool, err e
 	return worked, nil
 }
 
-// addBlock adds the next posts of new sources, down to the feed's end. Their places are those among
-// all sources.
+// endTx makes a place the end of a feed, if the feed holds as many posts above it as it is to keep.
+// Otherwise the first follow of somebody with a hundred thousand posts would add them all. Posts
+// below the end stay until the feed is filled anew.
+func (a *Aggregator) endTx(ctx context.Context, tx pgx.Tx, feed int64, at rivers.Cursor) (ends bool, err error) {
+	const query = `
+		UPDATE home_feeds SET floor_place = @place, floor_post = @post
+		WHERE id = @feed AND (floor_place, floor_post) < (@place::bigint, @post::bigint) AND @depth <= (
+			SELECT coalesce(sum(cardinality(posts)), 0) FROM home_feed_buckets WHERE feed_id = @feed AND low_place >= @place)`
+	tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"feed": feed, "place": at.Place, "post": at.PostID, "depth": a.depth})
+	if err != nil {
+		return false, fmt.Errorf("end a feed: %w", err)
+	}
+	return tag.RowsAffected() > 0, nil
+}
+
+// addBlock adds the next posts, down to the feed's end. It scans all sources: a post of a new one may
+// stand at the place of another's row, and the new rows alone do not lead there.
 func (a *Aggregator) addBlock(ctx context.Context, feed int64, o operation) (at rivers.Cursor, finished bool, err error) {
 	deadline, err := a.deadline(ctx)
 	if err != nil {
@@ -259,14 +296,11 @@ func (a *Aggregator) addBlock(ctx context.Context, feed int64, o operation) (at 
 		if err != nil {
 			return err
 		}
-		sources := without(o.Sources, without(o.Sources, home)) // those that are left since have nothing to add
-		if len(sources) == 0 {
+		if len(without(o.Sources, home)) == len(o.Sources) { // all of them are left since
 			finished = true
 			return nil
 		}
-		q := scanBelow(o.Viewer, sources, rivers.Cursor{Place: o.Place, PostID: o.Post}, a.chunkSize)
-		q.Among = home
-		scanned, err := scanOn(ctx, sn, q)
+		scanned, err := scanOn(ctx, sn, scanBelow(o.Viewer, home, rivers.Cursor{Place: o.Place, PostID: o.Post}, a.chunkSize))
 		if err != nil {
 			return err
 		}
@@ -289,8 +323,8 @@ func (a *Aggregator) addBlock(ctx context.Context, feed int64, o operation) (at 
 	return at, finished, a.writeBlock(ctx, entries, deadline)
 }
 
-// removeBlock decides the next posts of the feed anew, since it left sources. A post that another
-// source holds stays, perhaps at another place.
+// removeBlock decides the next posts of the feed anew, since its sources changed. A post that
+// another source holds stays, perhaps at another place.
 func (a *Aggregator) removeBlock(ctx context.Context, feed int64, o operation) (at rivers.Cursor, finished bool, err error) {
 	deadline, err := a.deadline(ctx)
 	if err != nil {

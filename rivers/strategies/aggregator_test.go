@@ -33,13 +33,20 @@ const operations = `SELECT count(*) FROM home_feed_operations`
 // the feed, or with Expire. The feed stays the same one.
 func TestAFollowIsCutOff(t *testing.T) {
 	t.Parallel()
-	for name, goOn := range map[string]func(w *town, a *strategies.Aggregator, c timelines.Change) error{
-		"the job is worked again": func(w *town, a *strategies.Aggregator, c timelines.Change) error {
-			return a.Apply(w.ctx, strategies.Events(c)...)
-		},
-		"expire": func(w *town, a *strategies.Aggregator, _ timelines.Change) error { return a.Expire(w.ctx) },
+	again := func(w *town, a *strategies.Aggregator, c timelines.Change) error {
+		return a.Apply(w.ctx, strategies.Events(c)...)
+	}
+	expire := func(w *town, a *strategies.Aggregator, _ timelines.Change) error { return a.Expire(w.ctx) }
+	for _, cut := range []struct {
+		name        string
+		after, left int // blocks, operations
+		goOn        func(w *town, a *strategies.Aggregator, c timelines.Change) error
+	}{
+		{"the job is worked again", 5, 1, again},
+		{"expire", 5, 1, expire},
+		{"the job is worked again from the beginning", 2, 2, again},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(cut.name, func(t *testing.T) {
 			t.Parallel()
 			w := newTown(t)
 			a := w.aggregators(100, 3)
@@ -53,20 +60,20 @@ func TestAFollowIsCutOff(t *testing.T) {
 			killed, kill := context.WithCancel(w.ctx)
 			blocks := 0
 			err := a.Apply(strategies.PausedEach(killed, strategies.AfterBlock, func() {
-				if blocks++; blocks == 2 {
+				if blocks++; blocks == cut.after {
 					kill()
 				}
 			}), strategies.Events(c)...)
 			if !errors.Is(err, context.Canceled) {
 				t.Fatalf("a killed follow: %v", err)
 			}
-			if n := w.count(operations); n != 1 {
-				t.Errorf("%d operations are left, want 1", n)
+			if n := w.count(operations); n != cut.left {
+				t.Errorf("%d operations are left, want %d", n, cut.left)
 			}
 			if n := w.count(`SELECT count(*) FROM home_feed_operations WHERE place < 9223372036854775807`); n != 1 {
 				t.Error("the operation does not say how far it is")
 			}
-			must(w, 0, goOn(w, w.aggregators(100, 3), c)) // another process
+			must(w, 0, cut.goOn(w, w.aggregators(100, 3), c)) // another process
 			if n := w.count(operations); n != 0 {
 				t.Errorf("%d operations are left, want none", n)
 			}
@@ -172,4 +179,21 @@ func TestAnAggregatorThatGrew(t *testing.T) {
 		t.Errorf("%d feeds are live, want none", n)
 	}
 	w.same("filled again", ann)
+}
+
+// A follow brings in a post whose place comes of a like by somebody else that was taken back.
+func TestAFollowFindsPostsByPlacesOfOthers(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	w.aggregators(100, 3)
+	ann, bob, eve, zed := w.person("ann"), w.person("bob"), w.person("eve"), w.person("zed")
+	w.does(w.following(ann, "eve"))
+	w.posts(eve, 5)
+	code := w.posts(zed, 1)[0]
+	w.does(w.liking(eve, code))
+	w.does(named(w.store.Posts.Unlike, eve, code))
+	w.does(w.liking(bob, code))
+	w.same("before", ann)
+	w.does(w.following(ann, "bob"))
+	w.same("after", ann)
 }

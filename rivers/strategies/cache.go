@@ -64,6 +64,11 @@ func (c *Cache) Apply(ctx context.Context, events ...timelines.Event) error {
 	return c.stored.Apply(ctx, events...)
 }
 
+// ApplyStep implements Stepper.
+func (c *Cache) ApplyStep(ctx context.Context, from Progress, event timelines.Event) (next Progress, more bool, err error) {
+	return c.stored.ApplyStep(ctx, from, event)
+}
+
 // ApplyOwn implements Strategy.
 func (c *Cache) ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error {
 	return c.stored.ApplyOwn(ctx, actor, events...)

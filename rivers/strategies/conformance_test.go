@@ -47,7 +47,8 @@ type lively struct {
 }
 
 // After random changes from several actors at once, applied late, twice and in any order,
-// every strategy shows the same pages as the oracle.
+// every strategy shows the same pages as the oracle, and its stored feeds agree with the primary
+// store.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	seed, times := testdb.Chance(t)
@@ -57,6 +58,14 @@ func TestConformance(t *testing.T) {
 		for name, s := range w.all {
 			for _, d := range w.differences(s, w.people) {
 				t.Errorf("round %d: %s: %s", round, name, d)
+			}
+			checker, ok := s.(strategies.Checker)
+			if !ok {
+				continue
+			}
+			report, err := checker.Check(w.ctx)
+			for _, d := range must(w.town, report, err).Differences {
+				t.Errorf("round %d: %s", round, d)
 			}
 		}
 		if t.Failed() {

@@ -8,34 +8,49 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// retire drops the feeds of these viewers, live and building.
-func (s *stored) retire(ctx context.Context, viewers []int64) error {
+// lacking is the condition on a feed that it may lack the change of a transaction; 0: it may.
+const lacking = `(@change::bigint = 0 OR NOT pg_visible_in_snapshot(@change::bigint::text::xid8, knows))`
+
+// lackingOf is the transaction that feeds are compared with. The operations of an aggregator feed
+// make it know later transactions without reading all posts that those opened, so its feeds are
+// dropped whatever they know.
+func (s *stored) lackingOf(tx int64) int64 {
+	if s.depth > 0 {
+		return 0
+	}
+	return tx
+}
+
+// retire drops the feeds of these viewers, live and building, except those that were filled with
+// the change of that transaction; 0: all.
+func (s *stored) retire(ctx context.Context, viewers []int64, tx int64) error {
 	if len(viewers) == 0 {
 		return nil
 	}
 	const which = `SELECT f.id FROM unnest(@viewers::bigint[]) v(id)
 		CROSS JOIN LATERAL (
-			SELECT id FROM home_feeds WHERE viewer_id = v.id AND strategy = @strategy AND state <> 'retired' OFFSET 0) f`
-	return s.retireThose(ctx, which, pgx.StrictNamedArgs{"viewers": viewers, "strategy": s.strategy})
+			SELECT id, knows FROM home_feeds WHERE viewer_id = v.id AND strategy = @strategy AND state <> 'retired' OFFSET 0) f
+		WHERE ` + lacking
+	return s.retireThose(ctx, which, pgx.StrictNamedArgs{"viewers": viewers, "strategy": s.strategy, "change": s.lackingOf(tx)})
 }
 
 // retireBlock is how many feeds one statement retires.
 const retireBlock = 500
 
-// retireAll drops all feeds of the strategy, block by block in the order of ids. Feeds that are
-// registered meanwhile know what changed.
-func (s *stored) retireAll(ctx context.Context) error {
+// retireAll is retire for all viewers, block by block in the order of ids. Feeds that are registered
+// meanwhile know what changed.
+func (s *stored) retireAll(ctx context.Context, tx int64) error {
 	const block = `
 		WITH block AS MATERIALIZED (
 			SELECT id FROM home_feeds WHERE strategy = @strategy AND state <> 'retired' AND id > @after
 			ORDER BY id LIMIT @block
 		), retired AS (
 			UPDATE home_feeds SET state = 'retired', retired_at = clock_timestamp()
-			WHERE id = ANY(ARRAY(SELECT id FROM home_feeds WHERE id = ANY(ARRAY(SELECT id FROM block)) ORDER BY id FOR UPDATE)) AND state <> 'retired'
+			WHERE id = ANY(ARRAY(SELECT id FROM home_feeds WHERE id = ANY(ARRAY(SELECT id FROM block)) ORDER BY id FOR UPDATE)) AND state <> 'retired' AND ` + lacking + `
 		)
 		SELECT coalesce(max(id), 0), count(*) FROM block`
 	for after, n := int64(0), retireBlock; n == retireBlock; {
-		args := pgx.StrictNamedArgs{"strategy": s.strategy, "after": after, "block": retireBlock}
+		args := pgx.StrictNamedArgs{"strategy": s.strategy, "after": after, "block": retireBlock, "change": s.lackingOf(tx)}
 		if err := s.Secondary.QueryRow(ctx, block, args).Scan(&after, &n); err != nil {
 			return fmt.Errorf("retire feeds: %w", err)
 		}

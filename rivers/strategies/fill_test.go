@@ -124,3 +124,39 @@ func TestAChangeFillsAFeedOnce(t *testing.T) {
 		w.same("after", ann)
 	}
 }
+
+// A change that concerns everybody, or the followers of an account, drops the feeds that were filled
+// before it, and no others.
+func TestAFeedThatKnowsAChangeStays(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.act(w.following(ann, "bob"))
+	tx := func() int64 {
+		tx, err := w.store.TxNow(w.ctx)
+		return must(w, tx, err)
+	}
+	for _, name := range []string{"timed", "sized", "cache"} {
+		s := w.all[name]
+		apply := func(when string, want int, r timelines.Replace) {
+			t.Helper()
+			if _, err := s.Page(w.ctx, ann, rivers.Cursor{}, 5); err != nil {
+				t.Fatal(err)
+			}
+			if r.Tx == 0 {
+				r.Tx = tx()
+			}
+			if err := s.Apply(w.ctx, r); err != nil {
+				t.Fatal(err)
+			}
+			if n := w.count(`SELECT count(*) FROM home_feeds WHERE state = 'live' AND strategy = $1`, name); n != want {
+				t.Errorf("%s: %d feeds stand after %s, want %d", name, n, when, want)
+			}
+		}
+		was := tx()
+		apply("an old change of an account", 1, timelines.Replace{AccountID: bob.AccountID, Tx: was})
+		apply("an old change of everybody", 1, timelines.Replace{Everybody: true, Tx: was})
+		apply("a change of an account", 0, timelines.Replace{AccountID: bob.AccountID})
+		apply("a change of everybody", 0, timelines.Replace{Everybody: true})
+	}
+}

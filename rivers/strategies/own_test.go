@@ -59,3 +59,31 @@ func TestMyOwnChangeIsInMyFeed(t *testing.T) {
 	own("following", w.act(w.following(ann, "cat")))
 	own("leaving", w.act(named(w.store.Subscriptions.Unsubscribe, ann, "bob")))
 }
+
+// One's own follow is brought into a feed before the answer and again by its job. The job changes
+// nothing then.
+func TestMyOwnFollowIsFilledOnce(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.act(w.posting(bob, "one"))
+	w.same("before", ann)
+	c := w.act(w.following(ann, "bob"))
+	const made = `SELECT count(*) FROM home_feeds WHERE strategy = $1`
+	for _, name := range []string{"timed", "sized", "aggregator"} {
+		s := w.all[name]
+		if err := s.ApplyOwn(w.ctx, ann.AccountID, strategies.Events(c)...); err != nil {
+			t.Fatal(err)
+		}
+		if found := w.differences(s, []timelines.Viewer{ann}); len(found) > 0 {
+			t.Errorf("%s: %v", name, found)
+		}
+		before := w.count(made, name)
+		if err := s.Apply(w.ctx, strategies.Events(c)...); err != nil {
+			t.Fatal(err)
+		}
+		if n := w.count(made, name); n != before {
+			t.Errorf("%s: the job made %d feeds, want none", name, n-before)
+		}
+	}
+}

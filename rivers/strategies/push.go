@@ -2,8 +2,10 @@ package strategies
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 // is being built, or both.
 type feedsOf struct {
 	of       map[int64][]int64
+	knows    map[int64]string // by feed: the snapshot of the primary store that it has followed
 	deadline time.Time
 }
 
@@ -26,10 +29,10 @@ type feedsOf struct {
 // feed that missed a change. So while servers differ, each change costs its readers a fill.
 func (s *stored) lookUp(ctx context.Context, viewers []int64) (f feedsOf, err error) {
 	const query = `
-		SELECT f.id, f.viewer_id, f.setting = @setting
+		SELECT f.id, f.viewer_id, f.setting = @setting, f.knows::text
 		FROM unnest(@viewers::bigint[]) v(id)
 		CROSS JOIN LATERAL (
-			SELECT id, viewer_id, epoch, setting FROM home_feeds
+			SELECT id, viewer_id, epoch, setting, knows FROM home_feeds
 			WHERE viewer_id = v.id AND strategy = @strategy AND state <> 'retired' OFFSET 0) f
 		JOIN clock c ON c.epoch = f.epoch`
 	if f.deadline, err = s.deadline(ctx); err != nil {
@@ -41,13 +44,14 @@ func (s *stored) lookUp(ctx context.Context, viewers []int64) (f feedsOf, err er
 	if err != nil {
 		return f, fmt.Errorf("look up feeds: %w", err)
 	}
-	f.of = map[int64][]int64{}
+	f.of, f.knows = map[int64][]int64{}, map[int64]string{}
 	var id, viewer int64
 	var ours bool
+	var knows string
 	var others []int64
-	_, err = pgx.ForEachRow(rows, []any{&id, &viewer, &ours}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &viewer, &ours, &knows}, func() error {
 		if ours {
-			f.of[viewer] = append(f.of[viewer], id)
+			f.of[viewer], f.knows[id] = append(f.of[viewer], id), knows
 		} else {
 			others = append(others, id)
 		}
@@ -103,9 +107,13 @@ func (s *stored) owners(ctx context.Context, touched []timelines.Touched) ([]fee
 // block of each.
 const followersAtOnce = 16
 
-// followers calls fn with the followers of these accounts, in blocks of pairs in the order of
-// accounts and followers. So a million followers take no more memory than a thousand.
-func (s *stored) followers(ctx context.Context, accounts []int64, fn func(account int64, followers []int64) error) error {
+// blocksAtOnce is how many blocks of followers one step takes. A step takes some seconds.
+const blocksAtOnce = 20
+
+// followers calls fn with the followers of these accounts below a place, in blocks of pairs in the
+// order of accounts and followers. So a million followers take no more memory than a thousand. It
+// ends after blocksAtOnce blocks; more says that followers are left, below next.
+func (s *stored) followers(ctx context.Context, accounts []int64, from Progress, block int, fn func(account int64, followers []int64) error) (next Progress, more bool, err error) {
 	const query = `
 		SELECT f.account_id, f.subscriber_id
 		FROM unnest(@accounts::bigint[]) a(id)
@@ -115,15 +123,19 @@ func (s *stored) followers(ctx context.Context, accounts []int64, fn func(accoun
 			ORDER BY account_id, subscriber_id LIMIT @block) f
 		ORDER BY f.account_id, f.subscriber_id LIMIT @block`
 	accounts = slices.Compact(slices.Sorted(slices.Values(accounts)))
-	for len(accounts) > 0 {
+	accounts = slices.DeleteFunc(accounts, func(account int64) bool { return account < from.Account })
+	at, follower := from.Account, from.Follower
+	for blocks := 0; len(accounts) > 0; {
 		some := accounts[:min(len(accounts), followersAtOnce)]
-		var at, follower int64
 		for {
+			if blocks++; blocks > blocksAtOnce {
+				return Progress{at, follower}, true, nil
+			}
 			rows, err := s.Primary.Pool().Query(ctx, query, pgx.StrictNamedArgs{
-				"accounts": some, "account": at, "follower": follower, "block": s.batch,
+				"accounts": some, "account": at, "follower": follower, "block": block,
 			})
 			if err != nil {
-				return fmt.Errorf("read followers: %w", err)
+				return next, false, fmt.Errorf("read followers: %w", err)
 			}
 			n, of := 0, map[int64][]int64{}
 			_, err = pgx.ForEachRow(rows, []any{&at, &follower}, func() error {
@@ -131,21 +143,31 @@ func (s *stored) followers(ctx context.Context, accounts []int64, fn func(accoun
 				return nil
 			})
 			if err != nil {
-				return fmt.Errorf("read followers: %w", err)
+				return next, false, fmt.Errorf("read followers: %w", err)
 			}
 			for _, account := range slices.Sorted(maps.Keys(of)) {
 				if err := fn(account, of[account]); err != nil {
-					return err
+					return next, false, err
 				}
 			}
-			if n < s.batch {
+			if n < block {
 				break
 			}
 			some = slices.DeleteFunc(slices.Clone(some), func(account int64) bool { return account < at })
 		}
+		at, follower = some[len(some)-1], math.MaxInt64 // even if nobody follows them
 		accounts = accounts[min(len(accounts), followersAtOnce):]
 	}
-	return nil
+	return next, false, nil
+}
+
+// inSteps takes all steps of something.
+func inSteps(step func(Progress) (Progress, bool, error)) error {
+	from, more, err := step(Progress{})
+	for more && err == nil {
+		from, more, err = step(from)
+	}
+	return err
 }
 
 // push brings the present state of posts into the feeds of the viewers concerned. It is not
@@ -153,9 +175,15 @@ func (s *stored) followers(ctx context.Context, accounts []int64, fn func(accoun
 // viewer who follows somebody from now on fills a feed that knows the post. A viewer who
 // follows several of the owners may be written several times, which changes nothing.
 func (s *stored) push(ctx context.Context, touched []timelines.Touched) error {
+	return inSteps(func(from Progress) (Progress, bool, error) { return s.pushStep(ctx, touched, from) })
+}
+
+// pushStep is one step of a push. The owners' own feeds come first. A block has as few followers as
+// make no more than a batch of entries.
+func (s *stored) pushStep(ctx context.Context, touched []timelines.Touched, from Progress) (next Progress, more bool, err error) {
 	owners, err := s.owners(ctx, touched)
 	if err != nil {
-		return err
+		return next, false, err
 	}
 	var pairs snapshot.ViewerPairs
 	add := func(post, viewer int64) error {
@@ -168,14 +196,17 @@ func (s *stored) push(ctx context.Context, touched []timelines.Touched) error {
 	}
 	posts := map[int64][]int64{} // by the account whose followers have them
 	for _, o := range owners {
-		if err := add(o.post, o.account); err != nil {
-			return err
+		if from == (Progress{}) {
+			if err := add(o.post, o.account); err != nil {
+				return next, false, err
+			}
 		}
 		if o.followed {
 			posts[o.account] = append(posts[o.account], o.post)
 		}
 	}
-	err = s.followers(ctx, slices.Collect(maps.Keys(posts)), func(account int64, followers []int64) error {
+	block := max(1, s.batch/max(1, len(touched)))
+	next, more, err = s.followers(ctx, slices.Collect(maps.Keys(posts)), from, block, func(account int64, followers []int64) error {
 		for _, viewer := range followers {
 			for _, post := range posts[account] {
 				if err := add(post, viewer); err != nil {
@@ -186,12 +217,13 @@ func (s *stored) push(ctx context.Context, touched []timelines.Touched) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return next, false, err
 	}
-	return s.pushPairs(ctx, pairs)
+	return next, more, s.pushPairs(ctx, pairs)
 }
 
-// pushTries is how often a batch is written that is late each time.
+// pushTries is how often a batch is written that is late each time. One whose feeds follow other
+// changes each time is written more often, since that takes no such time.
 const pushTries = 3
 
 // pushPairs brings the present state of each post into the feeds of its viewer, in a batch
@@ -201,7 +233,7 @@ func (s *stored) pushPairs(ctx context.Context, all snapshot.ViewerPairs) error 
 		return nil
 	}
 	viewers := slices.Compact(slices.Sorted(slices.Values(all.Viewers)))
-	for range pushTries {
+	for late, moved := 0, 0; late < pushTries && moved < retries; {
 		feeds, err := s.lookUp(ctx, viewers)
 		if err != nil {
 			return err
@@ -213,11 +245,16 @@ func (s *stored) pushPairs(ctx context.Context, all snapshot.ViewerPairs) error 
 				pairs.Add(all.Posts[i], viewer)
 			}
 		}
-		if inTime, err := s.pushBatch(ctx, pairs, feeds); err != nil || inTime {
+		switch inTime, err := s.pushBatch(ctx, pairs, feeds); {
+		case errors.Is(err, errMoved):
+			moved++
+		case err != nil || inTime:
 			return err
+		default:
+			late++
 		}
 	}
-	return fmt.Errorf("write %d entries of %s feeds: each of %d tries was late: %w", len(all.Posts), s.strategy, pushTries, rivers.ErrUnavailable)
+	return fmt.Errorf("write %d entries of %s feeds: each try was late: %w", len(all.Posts), s.strategy, rivers.ErrUnavailable)
 }
 
 func (s *stored) pushBatch(ctx context.Context, pairs snapshot.ViewerPairs, feeds feedsOf) (inTime bool, err error) {
@@ -227,6 +264,9 @@ func (s *stored) pushBatch(ctx context.Context, pairs snapshot.ViewerPairs, feed
 	entries, err := s.stampedOf(ctx, pairs, feeds.of)
 	if err != nil {
 		return false, err
+	}
+	for i := range entries {
+		entries[i].knows = feeds.knows[entries[i].feed]
 	}
 	pause(ctx, afterSnapshot)
 	return s.write(ctx, entries, feeds.deadline)

@@ -74,3 +74,27 @@ func TestALatePushEnds(t *testing.T) {
 	w.apply(c)
 	w.same("after", append(all, bob)...)
 }
+
+// A push to very many followers ends after some blocks, and the next step goes on below them.
+func TestAPushInSteps(t *testing.T) {
+	t.Parallel()
+	const followers = 45
+	w, s, bob, all := newFollowed(t, followers)
+	c := w.act(w.posting(bob, "pushed"))
+	var next strategies.Progress
+	steps, blocks := 0, 0
+	ctx := strategies.PausedEach(w.ctx, strategies.AfterSnapshot, func() { blocks++ })
+	for more := true; more; steps++ {
+		var err error
+		if next, more, err = s.(strategies.Stepper).ApplyStep(ctx, next, strategies.Events(c)[0]); err != nil {
+			t.Fatal(err)
+		}
+		if more && steps == 2 {
+			t.Fatal("a third step, want two")
+		}
+	}
+	if steps != 2 || blocks > followers/2+3 {
+		t.Errorf("%d steps read %d blocks, want 2, and no follower twice", steps, blocks)
+	}
+	w.same("after", append(all, bob)...)
+}

@@ -349,17 +349,42 @@ func (s *stored) Apply(ctx context.Context, events ...timelines.Event) error {
 	return s.push(ctx, c.touched)
 }
 
-// dropped drops the feeds of the followers of accounts, or of everybody.
+// dropped drops the feeds of accounts and their followers, or of everybody.
 func (s *stored) dropped(ctx context.Context, c changes) error {
-	if c.everybody {
-		if err := s.retireAll(ctx); err != nil {
-			return err
+	return inSteps(func(from Progress) (Progress, bool, error) { return s.dropStep(ctx, c, from) })
+}
+
+// dropStep is one step of dropped.
+func (s *stored) dropStep(ctx context.Context, c changes, from Progress) (next Progress, more bool, err error) {
+	if from == (Progress{}) {
+		if c.everybody {
+			if err := s.retireAll(ctx, c.tx); err != nil {
+				return next, false, err
+			}
+		}
+		if err := s.retire(ctx, c.accounts, c.tx); err != nil {
+			return next, false, err
 		}
 	}
-	if err := s.retire(ctx, c.accounts); err != nil {
-		return err
+	return s.followers(ctx, c.accounts, from, s.batch, func(_ int64, followers []int64) error { return s.retire(ctx, followers, c.tx) })
+}
+
+// ApplyStep implements Stepper.
+func (s *stored) ApplyStep(ctx context.Context, from Progress, event timelines.Event) (next Progress, more bool, err error) {
+	return s.step(ctx, from, event, s.replace)
+}
+
+// step is ApplyStep of a strategy that brings feeds to what their viewers follow now by replace. An
+// event concerns followers in one way only, so Progress need not say in which.
+func (s *stored) step(ctx context.Context, from Progress, event timelines.Event, replace func(context.Context, []ofViewer) error) (next Progress, more bool, err error) {
+	c := sorted([]timelines.Event{event})
+	if len(c.touched) > 0 {
+		return s.pushStep(ctx, c.touched, from)
 	}
-	return s.followers(ctx, c.accounts, func(_ int64, followers []int64) error { return s.retire(ctx, followers) })
+	if err := replace(ctx, c.viewers); err != nil {
+		return next, false, err
+	}
+	return s.dropStep(ctx, c, from)
 }
 
 // ApplyOwn implements Strategy. A post that the actor did something to is read in all its
@@ -397,7 +422,7 @@ func (s *stored) replace(ctx context.Context, changed []ofViewer) error {
 		viewers = append(viewers, c.viewer)
 	}
 	if s.keep > 0 {
-		return s.retire(ctx, viewers)
+		return s.retire(ctx, viewers, 0)
 	}
 	feeds, err := s.lookUp(ctx, viewers)
 	if err != nil {

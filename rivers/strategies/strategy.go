@@ -45,6 +45,19 @@ type Strategy interface {
 	ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error
 }
 
+// Stepper is a strategy that stores feeds. It brings a change to very many of them in steps.
+type Stepper interface {
+	Strategy
+	// ApplyStep is the next step of Apply of one event, some seconds of work. The first begins
+	// from the zero Progress, and the next one from next while there is more. A step may be
+	// repeated.
+	ApplyStep(ctx context.Context, from Progress, event timelines.Event) (next Progress, more bool, err error)
+}
+
+// Progress is how far a change has come: to this follower of this account, in the order of accounts
+// and followers.
+type Progress struct{ Account, Follower int64 }
+
 // Filler is a strategy that keeps a feed for each viewer, whether or not they read it. A feed comes
 // into being by its first page or by Fill.
 type Filler interface {
@@ -92,6 +105,8 @@ type changes struct {
 	viewers   []ofViewer
 	accounts  []int64
 	everybody bool
+	// tx is the transaction that concerns accounts or everybody; 0: unknown, or several do.
+	tx int64
 }
 
 func sorted(events []timelines.Event) (c changes) {
@@ -104,10 +119,13 @@ func sorted(events []timelines.Event) (c changes) {
 		case timelines.Replace:
 			switch {
 			case !ofHome(e):
-			case e.AccountID != 0:
-				c.accounts = append(c.accounts, e.AccountID)
-			case e.Everybody:
-				c.everybody = true
+			case e.AccountID != 0 || e.Everybody:
+				if c.tx = e.Tx; len(c.accounts) > 0 || c.everybody {
+					c.tx = 0
+				}
+				if c.everybody = c.everybody || e.AccountID == 0; e.AccountID != 0 {
+					c.accounts = append(c.accounts, e.AccountID)
+				}
 			case e.ViewerID != 0:
 				c.viewers = append(c.viewers, ofViewer{e.ViewerID, e.Tx, len(e.Kinds) == 0})
 			}

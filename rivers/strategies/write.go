@@ -2,6 +2,7 @@ package strategies
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,7 +21,14 @@ type stamped struct {
 	// again: it applies at the stored version too, because the feed's sources changed, and not
 	// the post.
 	again bool
+	// knows, if set, is that of the feed when it was looked up, see errMoved.
+	knows string
 }
+
+// errMoved: a feed follows another change of its sources than when it was looked up. The entry
+// may be of before that change, and the blocks of the change may have passed it, so that nobody
+// would remove it.
+var errMoved = errors.New("feed has other sources now")
 
 // move is a write that applies: where the post stood and where it stands, each if it did.
 type move struct {
@@ -43,7 +51,7 @@ type changed struct {
 // write brings entries into feeds, in one transaction of five statements, however many they
 // are. A write applies only if its version is greater than the stored one (or as great, see again), the feed is not
 // retired, its setting is ours, its epoch is the store's, and the deadline has not passed. It reports whether it
-// was in time.
+// was in time. Errors: errMoved.
 //
 // The row of each feed is locked first, in the order of ids. So two writers of a feed take
 // turns, and no bucket grows past its size between reading and writing it.
@@ -64,9 +72,12 @@ func (s *stored) write(ctx context.Context, entries []stamped, deadline time.Tim
 				continue
 			}
 			m := move{stamped: e, stood: ok && !was.removed, from: was.Entry}
+			stays := m.stays() && s.Texts == nil
+			if stays && ok && was.version == e.version {
+				continue
+			}
 			stored[rowOf(e)] = e
-			c.moves = append(c.moves, m)
-			if m.stays() && s.Texts == nil {
+			if c.moves = append(c.moves, m); stays {
 				continue
 			}
 			if m.stood {
@@ -100,10 +111,10 @@ type row struct{ feed, post int64 }
 func rowOf(e stamped) row { return row{e.feed, e.PostID} }
 
 // lockTx locks the feeds of these entries that may be written, and reads what is stored of
-// their posts. feeds says of each whether it is live.
+// their posts. feeds says of each whether it is live. Errors: errMoved.
 func (s *stored) lockTx(ctx context.Context, tx pgx.Tx, entries []stamped, deadline time.Time) (feeds map[int64]bool, stored map[row]stamped, late bool, err error) {
 	const lock = `
-		SELECT id, state = 'live' FROM home_feeds
+		SELECT id, state = 'live', knows::text FROM home_feeds
 		WHERE id = ANY(@feeds) AND state <> 'retired' AND setting = @setting AND epoch = (SELECT epoch FROM clock)
 		ORDER BY id FOR UPDATE`
 	const read = `
@@ -115,12 +126,14 @@ func (s *stored) lockTx(ctx context.Context, tx pgx.Tx, entries []stamped, deadl
 		ids[i], posts[i] = e.feed, e.PostID
 	}
 	feeds, stored = map[int64]bool{}, map[row]stamped{}
+	know := map[int64]string{}
 	b := &pgx.Batch{}
 	args := pgx.StrictNamedArgs{"feeds": slices.Compact(slices.Sorted(slices.Values(ids))), "setting": s.setting}
 	b.Queue(lock, args).Query(func(rows pgx.Rows) error {
 		var id int64
 		var live bool
-		_, err := pgx.ForEachRow(rows, []any{&id, &live}, func() error { feeds[id] = live; return nil })
+		var knows string
+		_, err := pgx.ForEachRow(rows, []any{&id, &live, &knows}, func() error { feeds[id], know[id] = live, knows; return nil })
 		return err
 	})
 	b.Queue(`SELECT clock_timestamp() > @deadline`, pgx.StrictNamedArgs{"deadline": deadline}).
@@ -133,7 +146,15 @@ func (s *stored) lockTx(ctx context.Context, tx pgx.Tx, entries []stamped, deadl
 		})
 		return err
 	})
-	return feeds, stored, late, tx.SendBatch(ctx, b).Close()
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return nil, nil, false, err
+	}
+	for _, e := range entries {
+		if _, locked := feeds[e.feed]; locked && e.knows != "" && e.knows != know[e.feed] {
+			return nil, nil, false, errMoved
+		}
+	}
+	return feeds, stored, late, nil
 }
 
 // bucketsTx returns the buckets in whose ranges the entries stand, by feed, as far as there

@@ -32,8 +32,27 @@ const lowest = (list) => list.reduce((low, entry) => (low && place(low) < place(
 function parse(html) {
   const template = document.createElement('template');
   template.innerHTML = html;
+  boxes(template.content);
   return template.content;
 }
+
+// boxes puts the box for a comment into each entry that has a link in its place. The page has the
+// box once, as a template.
+function boxes(within) {
+  const box = document.getElementById('box');
+  for (const link of box ? within.querySelectorAll('.box > .open') : []) {
+    const entry = link.closest('[data-post]');
+    const place = link.getAttribute('href').split('#')[0];
+    const made = box.content.cloneNode(true);
+    const form = made.querySelector('form');
+    form.setAttribute('action', `${place}/comments`);
+    form.querySelector('textarea').id = `${entry.id}-text`;
+    const own = { key: newKey(), back: `${river.dataset.page}#${entry.id}`, draft: place };
+    for (const [name, value] of Object.entries(own)) form.elements[name].setAttribute('value', value);
+    link.replaceWith(made);
+  }
+}
+if (river) boxes(river);
 
 // Frames --------------------------------------------------------------------
 
@@ -352,25 +371,26 @@ function takeOff(entry) {
 // putAway replaces an entry that the reader hides or mutes by one line with a button to undo that.
 function putAway(entry) {
   const code = entry.dataset.post;
-  const hide = entry.querySelector(`form[action$="/${entry.away}"]`);
   const focused = entry.contains(document.activeElement) || document.activeElement === document.body;
   waiting.delete(entry);
   const note = strike(entry, texts[entry.away]);
-  if (!hide) return;
-  const undo = undoing(hide, code, `un${entry.away}`);
+  const undo = undoing(code, `un${entry.away}`);
   note.append(' ', undo);
   if (focused) undo.querySelector('button').focus();
 }
 
-// undoing is a form that takes back what another did to a post.
-function undoing(form, code, act) {
-  const undo = form.cloneNode(true);
-  undo.action = `/p/${code}/${act}`;
-  undo.ariaBusy = null;
-  undo.dataset.undo = code;
+// undoing is a form that takes back what was done to a post.
+function undoing(code, act) {
+  const undo = document.createElement('form');
+  const back = document.createElement('input');
   const button = document.createElement('button');
+  undo.method = 'post';
+  undo.action = `/p/${code}/${act}`;
+  undo.dataset.live = '';
+  undo.dataset.undo = code;
+  Object.assign(back, { type: 'hidden', name: 'back', value: `${river.dataset.page}#p-${code}` });
   button.textContent = texts.undo;
-  undo.querySelector('button').replaceWith(button);
+  undo.append(back, button);
   return undo;
 }
 
@@ -859,21 +879,27 @@ let pressed = { at: -Infinity };
 
 addEventListener('click', (event) => {
   const { clientX: x, clientY: y, timeStamp: at } = event;
+  const button = event.target.closest?.('button');
   if (!event.detail) return;
   if (at - pressed.at < 500 && Math.hypot(x - pressed.x, y - pressed.y) < 10) {
     pressed.at = at;
     event.preventDefault();
     event.stopImmediatePropagation();
-  } else if (event.target.closest?.('form[data-live] button')?.type === 'submit') {
+  } else if (button?.type === 'submit' && button.form?.matches('[data-live]')) {
     pressed = { x, y, at };
   }
 }, { capture: true });
 
+// A form with several buttons that have an address each counts as one form for each of them: a
+// press of one does not wait for the answer to another.
+const addressOf = (form) => form.formAction ?? form.action;
+
 addEventListener('submit', (event) => {
-  const form = event.target;
-  if (!form.matches?.('form[data-live]') || !river) return;
-  if ([...form.querySelectorAll('[type=file]')].some((input) => input.files.length)) return; // upload.js is not there
+  const { target, submitter } = event;
+  if (!target.matches?.('form[data-live]') || !river) return;
+  if ([...target.querySelectorAll('[type=file]')].some((input) => input.files.length)) return; // upload.js is not there
   event.preventDefault();
+  const form = submitter?.hasAttribute('formaction') ? submitter : target;
   const text = form.querySelector('textarea');
   if (form.ariaBusy) {
     // The reader sent more meanwhile. It is sent when the answer to this one has come.
@@ -883,7 +909,7 @@ addEventListener('submit', (event) => {
   // A double click counts once: its second half must not unlike what the first liked.
   if (event.timeStamp - form.answered < 500) return;
   form.sending = text?.value;
-  const values = new FormData(form, event.submitter);
+  const values = new FormData(target, submitter);
   values.delete('file'); // upload.js has sent them
   deliver(form, new URLSearchParams(values));
 });
@@ -905,17 +931,18 @@ addEventListener('submit', async (event) => {
   form.sure = false;
 });
 
-// deliver sends a form with the values of the moment it was submitted, and puts the answer
-// into the page.
+// deliver sends a form, or a button with an address of its own, with the values of the moment it
+// was submitted, and puts the answer into the page.
 async function deliver(form, body) {
   const text = form.querySelector('textarea');
   const page = river.dataset.page;
-  const request = () => post(form.action, body, page);
+  const address = addressOf(form);
+  const request = () => post(address, body, page);
   const draft = settleDraft(form);
   const entry = form.closest('[data-post]');
-  const away = form.action.match(/\/(hide|mute)$/)?.[1];
+  const away = address.match(/\/(hide|mute)$/)?.[1];
   const hides = away && entry?.dataset.post;
-  const tells = lettered && form.cloneNode(true);
+  const tells = lettered;
   if (hides) {
     hiding.add(hides);
     entry.away = away;
@@ -924,7 +951,7 @@ async function deliver(form, body) {
   unsent.delete(form);
   complain(form, '');
   await draft;
-  if (form.elements.saved) body.set('saved', form.elements.saved.value);
+  if (form.elements?.saved) body.set('saved', form.elements.saved.value);
   // If it was not sent, or no answer came, it is sent once more. That is safe: a form has a
   // key, or it only says how something is to be.
   let reply = await request();
@@ -946,7 +973,7 @@ async function deliver(form, body) {
       toast.replaceChildren();
       chosen?.focus({ preventScroll: true });
     } else if (undo && answer.t === 'gone') form.replaceWith(texts.left);
-    if (tells) tell(tells);
+    if (tells) tell(address);
     // An entry that is shown again has the stamp at which it was removed.
     if (undo) gone.delete(undo);
     // The page shows another river by now, so the reply does not apply; the socket tells.
@@ -960,7 +987,9 @@ async function deliver(form, body) {
     // The key belongs to another text. With a new key this text is a new post.
     if (answer.field === 'key') form.elements.namedItem('key').value = newKey();
   } else if (there && losesNothing(form)) {
-    HTMLFormElement.prototype.submit.call(form); // the plain way works, or shows what is wrong
+    const plain = form.form ?? form;
+    plain.action = address;
+    HTMLFormElement.prototype.submit.call(plain); // the plain way works, or shows what is wrong
   } else {
     const holds = !there && !left && text?.value === form.sending;
     complain(form, holds ? texts.offline : texts.unsent);
@@ -1007,7 +1036,7 @@ let waits = 1500;
 // While a form waits, the pauses between two tries to connect stay short, however long the
 // server was away.
 function hold(form, body) {
-  unsent.set(form, { body, action: form.action });
+  unsent.set(form, { body, action: addressOf(form) });
   if (!socket && !over) closed({ code: 1006 });
   doubting ||= setTimeout(ask, waits = Math.min(2 * waits, 60000));
 }
@@ -1016,7 +1045,7 @@ function resend() {
   for (const [form, { body, action }] of unsent) {
     unsent.delete(form);
     if (!form.isConnected || form.ariaBusy) continue;
-    if (form.action === action && form.querySelector('textarea')?.value === form.sending) deliver(form, body);
+    if (addressOf(form) === action && form.querySelector('textarea')?.value === form.sending) deliver(form, body);
     else complain(form, '');
   }
 }
@@ -1262,12 +1291,12 @@ function press(button) {
   lettered = false;
 }
 
-// tell says what a form did, until it is taken back or for a while.
-function tell(form) {
-  const [, code, act] = form.action.match(/([^/]+)\/(\w+)$/);
+// tell says what was done at an address, until it is taken back or for a while.
+function tell(address) {
+  const [, code, act] = address.match(/([^/]+)\/(\w+)$/);
   const said = document.createElement('span');
   said.textContent = texts[act];
-  toast.replaceChildren(said, undoing(form, code, act.startsWith('un') ? act.slice(2) : 'un' + act));
+  toast.replaceChildren(said, undoing(code, act.startsWith('un') ? act.slice(2) : 'un' + act));
   clearTimeout(telling);
   telling = setTimeout(() => toast.replaceChildren(), 15000);
 }

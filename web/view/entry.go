@@ -232,6 +232,10 @@ func (e *Entry) onlyMe() bool {
 	return len(e.Item.To) == 1 && e.Item.To[0].Kind == kinds.Eyes
 }
 
+// box is what the form for a comment on one post has of its own: the post's address, where the form
+// leads back to, its key, and the id of its text.
+type box struct{ place, back, key, id string }
+
 // mayComment reports whether the viewer may comment: whether at least one place through which
 // they read the post is not a group's that blocks them.
 func (e *Entry) mayComment() bool {

@@ -236,8 +236,13 @@ func (s *Site) FollowUp() {
 	for _, r := range s.invalidated {
 		s.Replace(r)
 	}
-	if err := s.Tiers.Homes(s.T.Context(), s.changes...); err != nil {
-		s.T.Fatal(err)
+	for _, change := range s.changes {
+		for from, more := (strategies.Progress{}), true; more; {
+			var err error
+			if from, more, err = s.Tiers.HomesStep(s.T.Context(), from, change); err != nil {
+				s.T.Fatal(err)
+			}
+		}
 	}
 	s.behind, s.invalidated, s.changes = nil, nil, nil
 }

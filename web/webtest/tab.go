@@ -275,6 +275,14 @@ const snapshot = `(page) => {
 	for (const details of copy.querySelectorAll('details')) details.removeAttribute('open');
 	for (const busy of copy.querySelectorAll('[aria-busy]')) busy.removeAttribute('aria-busy');
 	for (const kept of copy.querySelectorAll('.kept')) kept.remove();
+	// The script puts a box into each entry that has a link to it.
+	for (const box of copy.querySelectorAll('.box:has(> details, > .open)')) {
+		const form = box.querySelector('form');
+		const place = form ? form.getAttribute('action') : box.querySelector('.open').getAttribute('href').split('#')[0] + '/comments';
+		const back = form ? form.elements.back.getAttribute('value') : copy.dataset.page + '#' + box.parentElement.id;
+		const draft = form ? form.elements.draft.value + '/comments' : place;
+		box.textContent = [place, draft, back].join(' ');
+	}
 	const lines = [...copy.attributes].map((a) => a.name + '=' + a.value);
 	for (const entry of copy.children) {
 		lines.push(entry.outerHTML.replace(/\s+/g, ' ').replace(/> </g, '><').replace(/> /g, '>').replace(/ </g, '<'));
