@@ -122,7 +122,7 @@ func (a *Aggregator) follow(ctx context.Context, changed []ofViewer) error {
 		}
 	}
 	// A feed that knows a change of rights may know it by a later plan, which read no posts for it.
-	if err := a.retire(ctx, anew); err != nil {
+	if err := a.retire(ctx, anew, 0); err != nil {
 		return err
 	}
 	// A feed that knows the change now is left as it is. One that is being filled, and has read
