@@ -16,6 +16,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/live"
+	"riverrun/web/view"
 	"riverrun/web/webtest"
 )
 
@@ -162,19 +163,53 @@ func TestWithoutScripts(t *testing.T) {
 	b.Do(chromedp.SendKeys(chromedp.CSS(`.box textarea`), "an answer"))
 	send(b, chromedp.Click(chromedp.CSS(`.box form button`)))
 	says(a, "an answer", true)
+	send(a, chromedp.Click(chromedp.CSS(`.comment .heartbox`)))
+	says(a, "Unlike this comment. Liked by 1 person", true)
+	send(a, chromedp.Click(chromedp.CSS(`.comment .heartbox`)))
+	says(a, "Unlike this comment", false)
 	send(b, chromedp.Navigate(s.HTTP.URL+"/everything"))
 	send(b, chromedp.Click(chromedp.CSS(`.acts form button`)))
 	says(a, "Liked by", false)
+	send(a, chromedp.Click(chromedp.CSS(`.acts [data-menu]`)))
 	a.Do(chromedp.Click(chromedp.CSS(`.acts .menu summary`)))
 	send(a, chromedp.Click(chromedp.CSS(`.acts a[href$="/edit"]`)))
 	a.Do(chromedp.SendKeys(chromedp.CSS(`main textarea`), kb.End+", and edited"))
 	send(a, chromedp.Click(chromedp.CSS(`form[action$="/edit"] button`)))
 	says(b, "and edited", true)
 	says(a, "and edited", true)
+	send(a, chromedp.Click(chromedp.CSS(`.acts [data-menu]`)))
 	a.Do(chromedp.Click(chromedp.CSS(`.acts .menu summary`)))
 	send(a, chromedp.Click(chromedp.CSS(`.acts a[href$="/edit"]`)))
 	send(a, chromedp.Click(chromedp.CSS(`form[action$="/delete"] button`)))
 	says(b, "without scripts", false)
+}
+
+// Comments are liked in place. All their buttons belong to one form of the page, and no press waits
+// for the answer to another.
+func TestLikesOfCommentsInBrowser(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	code := ann.Post("much liked").Code
+	one, other := view.CommentID(ann.Comment(code, "one").CommentID), view.CommentID(bob.Comment(code, "other").CommentID)
+	b, a := s.Tab(browser, "bob"), s.Tab(browser, "ann")
+	for _, x := range []*webtest.Tab{a, b} {
+		x.SignIn(x.Name)
+		x.Visit("/everything")
+		x.Live()
+	}
+	webtest.Eval[bool](b, `(window.same = true)`)
+	webtest.Eval[bool](b, fmt.Sprintf(`(document.querySelector('#%s .heartbox').click(), document.querySelector('#%s .heartbox').click(), true)`, one, other))
+	for _, comment := range []string{one, other} {
+		b.Await(comment+" pressed", fmt.Sprintf(`document.querySelector('#%s .heartbox').ariaPressed === 'true'`, comment))
+		a.Await(comment+" counted", fmt.Sprintf(`document.querySelector('#%s .heartbox').textContent.trim() === '1'`, comment))
+	}
+	if !webtest.Eval[bool](b, `window.same === true`) {
+		t.Error("the page was left")
+	}
+	b.EqualsReload()
+	a.EqualsReload()
 }
 
 // domText is the page's text by the DOM alone.

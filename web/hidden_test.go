@@ -108,7 +108,8 @@ func TestHidesOnPages(t *testing.T) {
 	ann.Post("Football is mine")
 	bob.Post("So much FOOTBALL")
 
-	a.Get("/everything").Wants(200).Has("First of bob", "/p/"+one.Code+"/hide")
+	a.Get("/everything").Wants(200).Has("First of bob", `data-menu="hide mute"`)
+	a.Get("/p/" + one.Code).Wants(200).Has("/p/" + one.Code + "/hide")
 	a.Post("/p/"+one.Code+"/hide", "back", "/everything").LeadsTo("/everything")
 	a.Get("/everything").Wants(200).Has("In the club").Lacks("First of bob")
 	a.Get("/bob").Wants(200).Lacks("First of bob")

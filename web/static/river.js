@@ -33,6 +33,7 @@ function parse(html) {
   const template = document.createElement('template');
   template.innerHTML = html;
   boxes(template.content);
+  menus(template.content);
   return template.content;
 }
 
@@ -52,7 +53,29 @@ function boxes(within) {
     link.replaceWith(made);
   }
 }
-if (river) boxes(river);
+
+// menus puts the menu into each entry that has a link in its place, with what the link names.
+function menus(within) {
+  const all = document.getElementById('menus');
+  for (const link of all ? within.querySelectorAll('[data-menu]') : []) {
+    const place = link.getAttribute('href').split('#')[0];
+    const menu = all.content.cloneNode(true);
+    const offers = ['', ...link.dataset.menu.split(' ').map((act) => `/${act}`)]; // '' leads to the post
+    for (const item of menu.querySelectorAll('[data-to]')) {
+      const { to } = item.dataset;
+      item.removeAttribute('data-to');
+      if (offers.includes(to)) item.setAttribute(item.matches('a') ? 'href' : 'formaction', place + to);
+      else item.remove();
+    }
+    const summary = menu.querySelector('summary');
+    for (const name of ['aria-label', 'title']) summary.setAttribute(name, link.getAttribute(name));
+    link.replaceWith(menu);
+  }
+}
+if (river) {
+  boxes(river);
+  menus(river);
+}
 
 // Frames --------------------------------------------------------------------
 

@@ -236,6 +236,21 @@ func (e *Entry) onlyMe() bool {
 // leads back to, its key, and the id of its text.
 type box struct{ place, back, key, id string }
 
+// menuActs are all that the menu of a post may offer, in its order.
+var menuActs = []string{"unhide", "hide", "unmute", "mute", "edit", "history", "edit#delete", "remove"}
+
+// menu is what the menu of the post offers the viewer, of menuActs.
+func (e *Entry) menu() []string {
+	mine := e.isMe(e.Item.Fold.Text.Author)
+	offers := map[string]bool{
+		"unhide": e.Item.Hidden, "hide": !e.Item.Hidden && !mine,
+		"unmute": e.Item.Muted, "mute": !e.Item.Muted,
+		"edit": mine, "history": mine && e.Item.Fold.Text.EditedAt != 0, "edit#delete": mine,
+		"remove": e.removable(),
+	}
+	return slices.DeleteFunc(slices.Clone(menuActs), func(act string) bool { return !offers[act] })
+}
+
 // mayComment reports whether the viewer may comment: whether at least one place through which
 // they read the post is not a group's that blocks them.
 func (e *Entry) mayComment() bool {

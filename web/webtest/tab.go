@@ -283,6 +283,13 @@ const snapshot = `(page) => {
 		const draft = form ? form.elements.draft.value + '/comments' : place;
 		box.textContent = [place, draft, back].join(' ');
 	}
+	// And a menu into each that names what it offers.
+	for (const menu of copy.querySelectorAll('.acts .menu, .acts [data-menu]')) {
+		const labelled = menu.querySelector('summary') ?? menu;
+		const offers = menu.dataset.menu ?? [...menu.querySelectorAll('.sheet > :not(:first-child)')]
+			.map((item) => (item.getAttribute('href') ?? item.getAttribute('formaction')).split('/').slice(3).join('/')).join(' ');
+		menu.replaceWith([labelled.ariaLabel, labelled.title, offers].join(' '));
+	}
 	const lines = [...copy.attributes].map((a) => a.name + '=' + a.value);
 	for (const entry of copy.children) {
 		lines.push(entry.outerHTML.replace(/\s+/g, ' ').replace(/> </g, '><').replace(/> /g, '>').replace(/ </g, '<'));
