@@ -154,10 +154,10 @@ func (p *openedPage) await(t testing.TB, expression string) {
 }
 
 // entriesOf says what a page's first entries are, without what passes by itself:
-// how long ago things were.
+// how long ago things were, and what the script makes of templates.
 const entriesOf = `(page) => [...page.querySelectorAll('#river article')].slice(0, 25).map((article) => {
 	const copy = article.cloneNode(true);
-	copy.querySelectorAll('time, .box').forEach((x) => x.remove());
+	copy.querySelectorAll('time, .box, .menu, [data-menu]').forEach((x) => x.remove());
 	return article.dataset.post + ' ' + copy.textContent.replace(/\s+/g, ' ');
 })`
 
