@@ -39,7 +39,7 @@ type Tiers interface {
 	Spread(ctx context.Context, r timelines.Replace) ([]rivers.Stale, error)
 	// KeepsHomes reports whether another strategy than rivers stores home feeds, and HomesStep
 	// brings a change into them, a step further.
-	KeepsHomes() bool
+	KeepsHomes(ctx context.Context) (bool, error)
 	HomesStep(ctx context.Context, from strategies.Progress, event timelines.Event) (next strategies.Progress, more bool, err error)
 	// Act makes a change as a request does, with Tier 0.
 	Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error)

@@ -65,7 +65,7 @@ func (c *calls) Distribute(ctx context.Context, touched []timelines.Touched) err
 	return nil
 }
 
-func (c *calls) KeepsHomes() bool { return c.homes != nil }
+func (c *calls) KeepsHomes(context.Context) (bool, error) { return c.homes != nil, nil }
 
 func (c *calls) HomesStep(ctx context.Context, from strategies.Progress, e timelines.Event) (next strategies.Progress, more bool, err error) {
 	return c.homes(ctx, from, e)

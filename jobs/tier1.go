@@ -75,13 +75,17 @@ func (j *Jobs) note(ctx context.Context, touched []timelines.Touched, changedAt 
 		posts[i], of[i] = t.PostID, "{"+string(ids(t.Timelines).append(nil))+"}"
 	}
 	pushes := false
-	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
+	keepsHomes, err := j.cfg.Tiers.KeepsHomes(ctx)
+	if err != nil {
+		return err
+	}
+	err = pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"posts": posts, "changed_at": changedAt, "timelines": of})
 		if err != nil {
 			return err
 		}
 		next := []riverqueue.InsertManyParams{{Args: followArgs{}}}
-		if j.cfg.Tiers.KeepsHomes() {
+		if keepsHomes {
 			next = append(next, riverqueue.InsertManyParams{Args: homesArgs{Touched: touched}})
 		}
 		if _, err = j.client.InsertManyTx(ctx, tx, next); err != nil || len(told) == 0 {
@@ -130,7 +134,11 @@ func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArg
 	for _, r := range open {
 		params = append(params, riverqueue.InsertManyParams{Args: rebuildArgsOf(r)})
 	}
-	if w.jobs.cfg.Tiers.KeepsHomes() {
+	keepsHomes, err := w.jobs.cfg.Tiers.KeepsHomes(ctx)
+	if err != nil {
+		return err
+	}
+	if keepsHomes {
 		params = append(params, riverqueue.InsertManyParams{Args: homesArgs{Replace: &job.Args}})
 	}
 	if len(params) == 0 {

@@ -20,7 +20,7 @@ import (
 type Tiers struct {
 	primary *timelines.Store
 	rivers  *rivers.Store
-	home    strategies.Strategy // nil: rivers alone
+	home    *strategies.Homes // nil: rivers alone
 	bus     *Bus
 	log     *slog.Logger
 	metrics Metrics
@@ -54,7 +54,7 @@ type Config struct {
 	Timelines *timelines.Store
 	Rivers    *rivers.Store
 	// Home makes home pages and is told of each change; nil: rivers make them.
-	Home strategies.Strategy
+	Home *strategies.Homes
 	// Secondary is the pool of the secondary store, over which the bus runs.
 	Secondary *pgxpool.Pool
 	Log       *slog.Logger
@@ -237,20 +237,21 @@ func (t *Tiers) distribute(ctx context.Context, touched []timelines.Touched, at 
 	return nil
 }
 
-// KeepsHomes reports whether Config.Home stores home feeds, to be brought up by HomesStep.
-func (t *Tiers) KeepsHomes() bool {
-	_, ok := t.home.(strategies.Stepper)
-	return ok
+// KeepsHomes reports whether changes must come into stored home feeds by HomesStep.
+func (t *Tiers) KeepsHomes(ctx context.Context) (bool, error) {
+	if t.home == nil {
+		return false, nil
+	}
+	return t.home.Keeps(ctx)
 }
 
-// HomesStep brings a committed change into the home feeds that Config.Home stores, a step further;
-// without it, it does nothing. See strategies.Stepper.
+// HomesStep brings a committed change into the site's stored home feeds, a step further. See
+// strategies.Homes.
 func (t *Tiers) HomesStep(ctx context.Context, from strategies.Progress, event timelines.Event) (next strategies.Progress, more bool, err error) {
-	s, ok := t.home.(strategies.Stepper)
-	if !ok {
+	if t.home == nil {
 		return next, false, nil
 	}
-	return s.ApplyStep(ctx, from, event)
+	return t.home.ApplyStep(ctx, from, event)
 }
 
 // Follow is Tier 2: it brings all live rivers to the present state of these posts, open

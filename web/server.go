@@ -36,7 +36,7 @@ type Config struct {
 	Rivers    *rivers.Store
 	Tiers     *tiers.Tiers
 	// Home makes home pages; nil: rivers do. Tiers must have the same.
-	Home strategies.Strategy
+	Home *strategies.Homes
 	// Blobs keeps the content of uploads.
 	Blobs blobs.Store
 	// PushKeys makes the key pair by which browsers know the site's pushes, at their first use;
@@ -165,7 +165,7 @@ func New(c Config) (*Server, error) {
 	marks := reads.New(c.Timelines.Pool(), c.Log, c.Tiers.PublishSeen)
 	pages := view.NewRenderer(view.Config{Access: c.Rivers.Access(), Asset: static.url, Reads: marks})
 	s := &Server{
-		timelines: c.Timelines, rivers: c.Rivers, homes: strategies.NewHomes(c.Rivers, c.Home), tiers: c.Tiers, blobs: c.Blobs, pushKeys: c.PushKeys, fileSize: cmp.Or(c.FileSize, DefaultFileSize), sources: cmp.Or(c.Sources, sources.Open(c.Timelines)), log: c.Log, url: address, ownHost: c.OwnHost, listen: cmp.Or(c.Listen, address.Host),
+		timelines: c.Timelines, rivers: c.Rivers, homes: cmp.Or(c.Home, strategies.NewHomes(strategies.NameRivers, strategies.Stores{Primary: c.Timelines, Rivers: c.Rivers})), tiers: c.Tiers, blobs: c.Blobs, pushKeys: c.PushKeys, fileSize: cmp.Or(c.FileSize, DefaultFileSize), sources: cmp.Or(c.Sources, sources.Open(c.Timelines)), log: c.Log, url: address, ownHost: c.OwnHost, listen: cmp.Or(c.Listen, address.Host),
 		ready: c.Ready, metrics: c.MetricsPage,
 		pageTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "riverrun_page_seconds",

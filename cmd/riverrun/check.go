@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"riverrun/rivers/strategies"
 	"riverrun/timelines/files"
 )
 
@@ -27,12 +26,9 @@ func runCheck(ctx context.Context, e *env, args []string) error {
 		for _, d := range report.Differences {
 			fmt.Fprintln(e.stdout, d)
 		}
-		var feeds strategies.Report
-		checker, checks := n.home.(strategies.Checker)
-		if checks {
-			if feeds, err = checker.Check(ctx); err != nil {
-				return err
-			}
+		feeds, checks, err := n.home.Check(ctx)
+		if err != nil {
+			return err
 		}
 		for _, d := range feeds.Differences {
 			fmt.Fprintln(e.stdout, d)

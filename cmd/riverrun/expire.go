@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-
-	"riverrun/rivers/strategies"
 )
 
 // runExpire removes the rivers that the periodic job would.
@@ -21,7 +19,7 @@ func runExpire(ctx context.Context, e *env, args []string) error {
 		if err != nil {
 			return err
 		}
-		if err := strategies.ExpirerOf(n.home, n.feeds()).Expire(ctx); err != nil {
+		if err := n.home.Expire(ctx); err != nil {
 			return err
 		}
 		fmt.Fprintf(e.stdout, "retired %d removed %d entries %d tombstones %d folds %d\n",

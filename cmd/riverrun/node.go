@@ -31,7 +31,7 @@ type node struct {
 	timelines *timelines.Store
 	rivers    *rivers.Store
 	// home makes home pages; nil: rivers do.
-	home  strategies.Strategy
+	home  *strategies.Homes
 	tiers *tiers.Tiers
 }
 
@@ -82,7 +82,7 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 		Metrics:   figures,
 		Restore:   func(ctx context.Context) error { return n.stores.restore(ctx, n.log) },
 	})
-	n.home = strategies.New(c.home, n.feeds())
+	n.home = strategies.NewHomes(c.home, n.feeds())
 	n.tiers = tiers.New(tiers.Config{
 		Timelines: n.timelines,
 		Rivers:    n.rivers,
@@ -159,7 +159,7 @@ func (n *node) jobs(ctx context.Context, files blobs.Store) (*jobs.Jobs, error) 
 		Tiers:           n.tiers,
 		Rivers:          n.rivers,
 		Timelines:       n.timelines.Maintenance,
-		HomeFeeds:       strategies.ExpirerOf(n.home, n.feeds()),
+		HomeFeeds:       n.home,
 		Files:           n.timelines.Files,
 		Blobs:           files,
 		Links:           n.timelines.Links,

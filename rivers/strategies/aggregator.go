@@ -41,7 +41,6 @@ import (
 //   - An event about a post that the feed holds at the same place writes only the post's version.
 type Aggregator struct {
 	*stored
-	read *Read
 	// atWork has room for the operations that this node works at once. Each holds a connection
 	// while its block takes another.
 	atWork chan struct{}
@@ -60,14 +59,9 @@ func NewAggregator(s Stores, read *Read, depth int) *Aggregator {
 	if depth <= 0 {
 		depth = AggregatorDepth
 	}
-	a := &Aggregator{newStored(s, "aggregator", int64(depth), &sizes{BucketSize}), read, make(chan struct{}, operationsAtOnce)}
+	a := &Aggregator{newStored(s, "aggregator", int64(depth), &sizes{BucketSize}, read), make(chan struct{}, operationsAtOnce)}
 	a.depth = depth
 	return a
-}
-
-// Page implements Strategy.
-func (a *Aggregator) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (Page, error) {
-	return a.pageOver(ctx, a.read, v, below, limit)
 }
 
 // Apply implements Strategy.
@@ -127,7 +121,7 @@ func (a *Aggregator) follow(ctx context.Context, changed []ofViewer) error {
 	}
 	// A feed that knows the change now is left as it is. One that is being filled, and has read
 	// before the change, is filled anew.
-	return a.replace(ctx, slices.DeleteFunc(changed, func(c ofViewer) bool { return c.rights }))
+	return a.replaceAll(ctx, slices.DeleteFunc(changed, func(c ofViewer) bool { return c.rights }))
 }
 
 // plan stores the operations that bring a viewer's live feed to its present sources, and returns

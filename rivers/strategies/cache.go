@@ -26,10 +26,7 @@ import (
 //     dropped, and the next page makes another.
 //   - Below the cache the pages go on by anchor without a hole. The cache knows its floor,
 //     which rises when a push drops the oldest post.
-type Cache struct {
-	stored *stored
-	read   *Read
-}
+type Cache struct{ stored *stored }
 
 // CacheSize is how many posts a cache keeps if nothing else is said, and CacheIdle how long one
 // is kept that nobody reads. The size is twice that of 001: two pages.
@@ -48,15 +45,15 @@ func NewCache(s Stores, read *Read, size int, idle time.Duration) *Cache {
 	if idle <= 0 {
 		idle = CacheIdle
 	}
-	c := newStored(s, "cache", int64(size), &sizes{})
+	c := newStored(s, "cache", int64(size), &sizes{}, read)
 	c.keep = size
 	c.idle = idle
-	return &Cache{stored: c, read: read}
+	return &Cache{c}
 }
 
 // Page implements Strategy.
 func (c *Cache) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (Page, error) {
-	return c.stored.pageOver(ctx, c.read, v, below, limit)
+	return c.stored.Page(ctx, v, below, limit)
 }
 
 // Apply implements Strategy.

@@ -47,6 +47,9 @@ func SetBatch(s Strategy, n int) { storedOf(s).batch = n }
 // SetWriteDeadline makes a strategy's writers late after that time; 0 is what it is otherwise.
 func SetWriteDeadline(s Strategy, d time.Duration) { storedOf(s).within = cmp.Or(d, writeDeadline) }
 
+// SetFillFor makes pages of a strategy wait that long for a fill.
+func SetFillFor(s Strategy, d time.Duration) { storedOf(s).fillFor = d }
+
 func storedOf(s Strategy) *stored {
 	switch s := s.(type) {
 	case Timed:

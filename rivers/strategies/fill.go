@@ -17,7 +17,10 @@ import (
 var errGone = errors.New("feed is gone")
 
 // Fill implements Filler.
-func (s *stored) Fill(ctx context.Context, viewer int64) error { return s.fill(ctx, viewer, 0) }
+func (s *stored) Fill(ctx context.Context, viewer int64) error {
+	_, err := s.fill(ctx, viewer, 0, time.Time{})
+	return err
+}
 
 // A builder gives a sign of life with each chunk. One that is silent for builderDead is taken
 // over, at worst to do a part of the work twice. Others look for the end of a build every
@@ -32,27 +35,31 @@ const (
 // filled with the change of that transaction of the primary store; 0: any will do. It is the
 // same protocol as a river's build: the feed is registered, then the snapshots are taken, and a
 // writer writes into feeds that are being built as into those that live.
-func (s *stored) fill(ctx context.Context, viewer, tx int64) error {
+//
+// A fill stops at that time, after one chunk at least, and reports that the feed is not whole. The
+// next one goes on where it ended. The zero time: it does not stop.
+func (s *stored) fill(ctx context.Context, viewer, tx int64, until time.Time) (whole bool, err error) {
 	for gone := 0; gone < retries; {
 		b, err := s.register(ctx, viewer, tx)
 		if err != nil || b.done {
-			return err
+			return b.done, err
 		}
 		if !b.ours {
-			if err := s.await(ctx, b.id); err != nil {
-				return err
+			if ended, err := s.await(ctx, b.id, until); err != nil || !ended {
+				return false, err
 			}
 			continue
 		}
-		switch err = s.build(ctx, viewer, b); {
-		case err == nil:
-			return nil
-		case !errors.Is(err, errGone):
-			return errors.Join(err, s.release(context.WithoutCancel(ctx), b.id))
+		whole, err = s.build(ctx, viewer, b, until)
+		if err == nil && whole {
+			return true, nil
+		}
+		if !errors.Is(err, errGone) {
+			return false, errors.Join(err, s.release(context.WithoutCancel(ctx), b.id))
 		}
 		gone++ // a later fill took its place
 	}
-	return fmt.Errorf("%s feed of account %d keeps vanishing: %w", s.strategy, viewer, rivers.ErrUnavailable)
+	return false, fmt.Errorf("%s feed of account %d keeps vanishing: %w", s.strategy, viewer, rivers.ErrUnavailable)
 }
 
 // building is a feed that is being filled.
@@ -66,28 +73,35 @@ type building struct {
 // knowing is the condition on a feed f that it was filled with the change of a transaction.
 const knowing = `(@change::bigint = 0 OR pg_visible_in_snapshot(@change::bigint::text::xid8, f.knows))`
 
-// await returns when a build is done, or was given up.
-func (s *stored) await(ctx context.Context, feed int64) error {
+// isOver reports whether a time has come; the zero time never comes.
+func isOver(at time.Time) bool { return !at.IsZero() && !time.Now().Before(at) }
+
+// await returns when a build has ended or was given up, or at that time.
+func (s *stored) await(ctx context.Context, feed int64, until time.Time) (ended bool, err error) {
 	const query = `SELECT EXISTS (
 		SELECT FROM home_feeds WHERE id = @id AND state = 'building' AND visited_at >= clock_timestamp() - @dead::interval)`
 	pause(ctx, waiting)
 	tick := time.NewTicker(buildWait)
 	defer tick.Stop()
-	for building := true; building; {
+	for !isOver(until) {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for another's fill of a feed: %w", ctx.Err())
+			return false, fmt.Errorf("wait for another's fill of a feed: %w", ctx.Err())
 		case <-tick.C:
 		}
+		var building bool
 		args := pgx.StrictNamedArgs{"id": feed, "dead": builderDead}
 		if err := s.Secondary.QueryRow(ctx, query, args).Scan(&building); err != nil {
-			return fmt.Errorf("wait for another's fill of a feed: %w", err)
+			return false, fmt.Errorf("wait for another's fill of a feed: %w", err)
+		}
+		if !building {
+			return true, nil
 		}
 	}
-	return nil
+	return false, nil
 }
 
-// release lets another builder go on at once with a build that failed.
+// release lets another builder go on at once with a build that failed or was put off.
 func (s *stored) release(ctx context.Context, feed int64) error {
 	const query = `UPDATE home_feeds SET visited_at = clock_timestamp() - @dead::interval WHERE id = @id AND state = 'building'`
 	if _, err := s.Secondary.Exec(ctx, query, pgx.StrictNamedArgs{"id": feed, "dead": builderDead}); err != nil {
@@ -170,8 +184,8 @@ func (s *stored) register(ctx context.Context, viewer, change int64) (b building
 // build fills a registered feed from where it is filled, chunk by chunk, and swaps it in. The
 // chunks are of different snapshots. A change between two of them is written by its writer,
 // who finds the feed, and stamps decide between the two. errGone means that it is the present
-// feed no more.
-func (s *stored) build(ctx context.Context, viewer int64, b building) error {
+// feed no more. It stops when that time has come, before the feed is whole.
+func (s *stored) build(ctx context.Context, viewer int64, b building, until time.Time) (whole bool, err error) {
 	limit := s.chunkSize
 	if s.keep > 0 {
 		limit = s.keep
@@ -180,20 +194,20 @@ func (s *stored) build(ctx context.Context, viewer int64, b building) error {
 	for floor, tries := b.floor, 0; ; {
 		deadline, err := s.deadline(ctx)
 		if err != nil {
-			return err
+			return false, err
 		}
 		entries, scanned, err := s.chunk(ctx, viewer, b.id, floor, limit)
 		if err != nil {
-			return err
+			return false, err
 		}
 		pause(ctx, afterSnapshot)
 		inTime, err := s.write(ctx, entries, deadline)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if !inTime {
 			if tries++; tries == chunkTries {
-				return fmt.Errorf("fill %s feed of account %d: each of %d tries was late: %w", s.strategy, viewer, tries, rivers.ErrUnavailable)
+				return false, fmt.Errorf("fill %s feed of account %d: each of %d tries was late: %w", s.strategy, viewer, tries, rivers.ErrUnavailable)
 			}
 			continue
 		}
@@ -201,10 +215,11 @@ func (s *stored) build(ctx context.Context, viewer int64, b building) error {
 		filled += len(entries)
 		if scanned.Finished || s.keep > 0 || s.depth > 0 && filled >= s.depth {
 			pause(ctx, beforeSwap)
-			return s.swap(ctx, viewer, b.id, floor)
+			err := s.swap(ctx, viewer, b.id, floor)
+			return err == nil, err
 		}
-		if err := s.progress(ctx, b.id, floor); err != nil {
-			return err
+		if err := s.progress(ctx, b.id, floor); err != nil || isOver(until) {
+			return false, err
 		}
 	}
 }

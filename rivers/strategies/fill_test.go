@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -158,5 +159,47 @@ func TestAFeedThatKnowsAChangeStays(t *testing.T) {
 		apply("an old change of everybody", 1, timelines.Replace{Everybody: true, Tx: was})
 		apply("a change of an account", 0, timelines.Replace{AccountID: bob.AccountID})
 		apply("a change of everybody", 0, timelines.Replace{Everybody: true})
+	}
+}
+
+// A feed that takes long to fill makes no page wait for it. Pages come from the primary store
+// meanwhile, and each goes on with the fill.
+func TestPagesWhileALargeFeedIsFilled(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+	w.act(w.following(ann, "bob"))
+	for i := range 12 {
+		w.act(w.posting(bob, fmt.Sprint(i)))
+	}
+	w.act(w.posting(cat, "of cat"))
+	for name, s := range map[string]strategies.Strategy{
+		"timed": strategies.NewTimed(w.stores(), time.Hour), "sized": strategies.NewSized(w.stores(), 4),
+	} {
+		wants := func(when string, feeds int) {
+			t.Helper()
+			page, err := s.Page(w.ctx, ann, rivers.Cursor{}, 25)
+			if want := w.oracle(ann); !slices.Equal(must(w, page, err).Entries, want) {
+				t.Errorf("%s, %s: got %v, want %v", name, when, page.Entries, want)
+			}
+			if n := w.count(`SELECT count(*) FROM home_feeds WHERE state = 'live' AND strategy = $1`, name); n != feeds {
+				t.Errorf("%s, %s: %d live feeds, want %d", name, when, n, feeds)
+			}
+		}
+		strategies.SetFillChunk(s, 5)
+		strategies.SetFillFor(s, time.Nanosecond)
+		wants("the first page", 0)
+		wants("the second page", 0)
+		wants("the third page", 1)
+		events := strategies.Events(w.act(w.following(ann, "cat")))
+		if err := s.ApplyOwn(w.ctx, ann.AccountID, events...); err != nil {
+			t.Fatal(err)
+		}
+		wants("after a follow", 0)
+		if err := s.Apply(w.ctx, events...); err != nil {
+			t.Fatal(err)
+		}
+		wants("after its job", 1)
+		w.act(named(w.store.Subscriptions.Unsubscribe, ann, "cat"))
 	}
 }

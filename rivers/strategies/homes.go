@@ -2,6 +2,7 @@ package strategies
 
 import (
 	"context"
+	"fmt"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
@@ -42,21 +43,32 @@ func New(name string, s Stores) Strategy {
 	return nil
 }
 
-// Homes serves the pages of rivers. A strategy may make the home pages in fresh order instead.
-// It is safe for concurrent use.
+// keepsFeeds reports whether the strategy of that name stores feeds that changes must come into.
+func keepsFeeds(name string) bool { return name != NameRivers && name != NameRead }
+
+// Homes makes the home pages of one process of a site by the strategy that its operator selected.
+// All other pages are rivers. It is safe for concurrent use.
 //
 // A home page of another strategy than rivers is not live: it is right when it is read, and a
 // reload renews it. Homes of another order or mode are rivers, whatever the strategy.
+//
+// The processes of a site must all have the same strategy, as each brings changes into feeds. The
+// last call of Select counts. A process that still has another strategy reads its home pages
+// from the primary store, and leaves changes to the others.
 type Homes struct {
-	rivers   *rivers.Store
+	stores   Stores
+	name     string
 	strategy Strategy // nil: rivers
+	read     *Read
 }
 
-// NewHomes returns the pages of a store with the home pages of a strategy; nil means that those
-// are rivers too.
-func NewHomes(store *rivers.Store, s Strategy) *Homes { return &Homes{store, s} }
+// NewHomes returns the home pages by the strategy of that name, one of Names.
+func NewHomes(name string, s Stores) *Homes {
+	return &Homes{s, name, New(name, s), NewRead(s.Primary, 0)}
+}
 
-// Still reports whether the page of that name is not live, because the strategy makes it.
+// Still reports whether the page of that name is not live, because another strategy than rivers
+// makes it.
 func (h *Homes) Still(n rivers.Name) bool {
 	return h.strategy != nil && n.Kind == rivers.Home && n.Order == rivers.Fresh && n.Mode() == rivers.WithActivity
 }
@@ -64,10 +76,10 @@ func (h *Homes) Still(n rivers.Name) bool {
 // Visit returns a page as rivers.Store.Visit does.
 func (h *Homes) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, before rivers.Cursor) (*rivers.Page, error) {
 	if !h.Still(n) {
-		return h.rivers.Visit(ctx, v, n, before)
+		return h.stores.Rivers.Visit(ctx, v, n, before)
 	}
-	return h.rivers.Compose(ctx, v, n, before, func(ctx context.Context, below rivers.Cursor, limit int) (rivers.Chosen, error) {
-		page, err := h.strategy.Page(ctx, v, below, limit)
+	return h.stores.Rivers.Compose(ctx, v, n, before, func(ctx context.Context, below rivers.Cursor, limit int) (rivers.Chosen, error) {
+		page, err := h.page(ctx, v, below, limit)
 		if err != nil {
 			return rivers.Chosen{}, err
 		}
@@ -79,10 +91,87 @@ func (h *Homes) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, be
 	})
 }
 
+// page is the strategy's Page. Feeds that other processes bring no changes into are not read.
+func (h *Homes) page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (Page, error) {
+	if keepsFeeds(h.name) {
+		selected, err := h.selected(ctx)
+		if err != nil {
+			return Page{}, err
+		}
+		if selected != h.name {
+			return h.read.Page(ctx, v, below, limit)
+		}
+	}
+	return h.strategy.Page(ctx, v, below, limit)
+}
+
+// selected returns the name of the site's strategy. After a loss of the secondary store, which has
+// lost all feeds too, that is the strategy of the first process to ask.
+func (h *Homes) selected(ctx context.Context) (string, error) {
+	name, err := Selected(ctx, h.stores.Secondary)
+	if err != nil || name != "" {
+		return name, err
+	}
+	if err := selectFirst(ctx, h.stores.Secondary, h.name); err != nil {
+		return "", err
+	}
+	return Selected(ctx, h.stores.Secondary)
+}
+
 // Entry returns one entry of a page as rivers.Store.Entry does.
 func (h *Homes) Entry(ctx context.Context, v timelines.Viewer, n rivers.Name, postID int64) (*rivers.Item, *access.Sets, error) {
 	if !h.Still(n) {
-		return h.rivers.Entry(ctx, v, n, postID)
+		return h.stores.Rivers.Entry(ctx, v, n, postID)
 	}
-	return h.rivers.ComposeEntry(ctx, v, n, postID)
+	return h.stores.Rivers.ComposeEntry(ctx, v, n, postID)
+}
+
+// Keeps reports whether changes must come into stored feeds of the site by ApplyStep.
+func (h *Homes) Keeps(ctx context.Context) (bool, error) {
+	if keepsFeeds(h.name) {
+		return true, nil // ApplyStep finds out if others do not
+	}
+	selected, err := h.selected(ctx)
+	return err == nil && keepsFeeds(selected), err
+}
+
+// ApplyOwn brings the actor's own change into their feed, before it is answered. See Strategy.
+func (h *Homes) ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error {
+	if h.strategy == nil {
+		return nil
+	}
+	return h.strategy.ApplyOwn(ctx, actor, events...)
+}
+
+// ApplyStep brings a change into all feeds of the site, a step further. See Stepper. It returns an
+// error in a process that has another strategy than the site, and does nothing if that stores no feeds.
+func (h *Homes) ApplyStep(ctx context.Context, from Progress, event timelines.Event) (next Progress, more bool, err error) {
+	selected, err := h.selected(ctx)
+	if err != nil || !keepsFeeds(selected) {
+		return next, false, err
+	}
+	stepper, ok := h.strategy.(Stepper)
+	if selected != h.name || !ok {
+		return next, false, fmt.Errorf("this process makes home pages by %q, and the one that started last by %q: start all with the same RIVERRUN_HOME", h.name, selected)
+	}
+	return stepper.ApplyStep(ctx, from, event)
+}
+
+// Expire removes stored feeds that are out of use, those of other strategies too. See Expirer.
+func (h *Homes) Expire(ctx context.Context) error {
+	if e, ok := h.strategy.(Expirer); ok {
+		return e.Expire(ctx)
+	}
+	return NewTimed(h.stores, 0).Expire(ctx) // it removes what all strategies have retired
+}
+
+// Check compares the feeds that the strategy stores with the primary store. See Checker. It
+// reports that there are none if the strategy stores no feeds.
+func (h *Homes) Check(ctx context.Context) (report Report, stores bool, err error) {
+	checker, stores := h.strategy.(Checker)
+	if !stores {
+		return report, false, nil
+	}
+	report, err = checker.Check(ctx)
+	return report, true, err
 }

@@ -55,29 +55,33 @@ func TestNoTableIsReadWhole(t *testing.T) {
 			must(w, 0, err)
 		}
 	}
-	// The strategies have a connection of their own to each store, which can be asked what it
-	// counted.
-	alone := func(address string) *pgxpool.Pool {
+	// The strategies have connections of their own to each store, which can be asked what they
+	// counted. An operation of the aggregator holds one while its block takes another.
+	alone := func(address string, connections int32) *pgxpool.Pool {
 		t.Helper()
 		config, err := pgxpool.ParseConfig(address)
-		must(w, config, err).MaxConns = 1
+		must(w, config, err).MaxConns = connections
 		pool, err := pgxpool.NewWithConfig(w.ctx, config)
 		t.Cleanup(must(w, pool, err).Close)
 		return pool
 	}
-	primaryPool := alone(w.db.PrimaryURL)
+	primaryPool := alone(w.db.PrimaryURL, 1)
 	stores := strategies.Stores{
-		Primary: timelines.Open(primaryPool, w.later, timelines.DefaultOptions()), Rivers: w.rivers, Secondary: alone(w.db.SecondaryURL),
+		Primary: timelines.Open(primaryPool, w.later, timelines.DefaultOptions()), Rivers: w.rivers, Secondary: alone(w.db.SecondaryURL, 2),
 	}
 	w.all = map[string]strategies.Strategy{
 		"timed": strategies.NewTimed(stores, 0),
 		"sized": strategies.NewSized(stores, 3),
 		"cache": strategies.NewCache(stores, strategies.NewRead(stores.Primary, 0), 7, 0),
+
+		"aggregator": strategies.NewAggregator(stores, strategies.NewRead(stores.Primary, 0), 7),
 	}
 	read := func(pool *pgxpool.Pool, tables ...string) map[string]int {
 		t.Helper()
-		if _, err := pool.Exec(w.ctx, `SELECT pg_stat_force_next_flush()`); err != nil {
-			t.Fatal(err)
+		for _, conn := range pool.AcquireAllIdle(w.ctx) {
+			_, err := conn.Exec(w.ctx, `SELECT pg_stat_force_next_flush()`)
+			conn.Release()
+			must(w, 0, err)
 		}
 		const query = `SELECT relname, seq_scan FROM pg_stat_user_tables WHERE relname = ANY($1)`
 		rows, err := pool.Query(w.ctx, query, tables)

@@ -16,8 +16,7 @@ import (
 // anew. Nothing is lost by that, as all feeds are made from the primary store. It takes one
 // transaction, some seconds for a hundred thousand feeds.
 //
-// All servers of a site must have the same strategy. While one of another works jobs, stored feeds
-// miss changes.
+// The servers of a site must all have the same strategy. See Homes.
 func Select(ctx context.Context, secondary *pgxpool.Pool, name string) error {
 	const note = `
 		INSERT INTO home_strategy (strategy) VALUES (@strategy)
@@ -40,6 +39,15 @@ func Select(ctx context.Context, secondary *pgxpool.Pool, name string) error {
 	return nil
 }
 
+// selectFirst is Select if no strategy is selected, as after a loss of the secondary store.
+func selectFirst(ctx context.Context, secondary *pgxpool.Pool, name string) error {
+	const note = `INSERT INTO home_strategy (strategy) VALUES (@strategy) ON CONFLICT (one) DO NOTHING`
+	if _, err := secondary.Exec(ctx, note, pgx.StrictNamedArgs{"strategy": name}); err != nil {
+		return fmt.Errorf("select the strategy of home feeds: %w", err)
+	}
+	return nil
+}
+
 // Selected returns the name of the strategy that the servers make home feeds by, "" if that is not
 // known, as after a loss of the secondary store.
 func Selected(ctx context.Context, secondary *pgxpool.Pool) (name string, err error) {
@@ -51,13 +59,4 @@ func Selected(ctx context.Context, secondary *pgxpool.Pool) (name string, err er
 		return "", fmt.Errorf("read the strategy of home feeds: %w", err)
 	}
 	return name, nil
-}
-
-// ExpirerOf returns what removes stored feeds that are out of use while a strategy is selected,
-// those of other strategies too. A nil strategy means that rivers are selected.
-func ExpirerOf(s Strategy, stores Stores) Expirer {
-	if e, ok := s.(Expirer); ok {
-		return e
-	}
-	return NewTimed(stores, 0) // it removes what all strategies have retired
 }

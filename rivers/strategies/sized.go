@@ -29,7 +29,7 @@ func NewSized(s Stores, size int) Sized {
 	if size <= 0 {
 		size = BucketSize
 	}
-	return Sized{newStored(s, "sized", int64(size), &sizes{size})}
+	return Sized{newStored(s, "sized", int64(size), &sizes{size}, NewRead(s.Primary, 0))}
 }
 
 // sizes divides a feed into buckets of at most size posts. If that is 0, it has one bucket.

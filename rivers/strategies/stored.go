@@ -54,9 +54,10 @@ type stored struct {
 	keep     int           // how many posts a feed keeps, in one bucket; 0: all
 	depth    int           // how many posts a feed is filled with, at least; 0: all
 	idle     time.Duration // how long a feed is kept that nobody reads
-	// chunkSize, batch and within are chunkSize, batch and writeDeadline. Tests set them lower.
+	rest     *Read         // serves what feeds do not hold
+	// chunkSize, batch, within and fillFor are chunkSize, batch, writeDeadline and fillFor. Tests set them lower.
 	chunkSize, batch int
-	within           time.Duration
+	within, fillFor  time.Duration
 }
 
 // writeDeadline is how long after its look-up a writer may still write, and keptFor how long
@@ -80,14 +81,18 @@ const (
 	batch     = 1000
 )
 
+// fillFor is how long somebody waits while their feed is filled, which is some two thousand posts. Pages
+// that follow go on with the fill of a larger one, and come from the primary store until it is whole.
+const fillFor = 500 * time.Millisecond
+
 // retries bound how often a page or a fill starts again because others were faster.
 const retries = 20
 
-func newStored(s Stores, strategy string, setting int64, sh shape) *stored {
+func newStored(s Stores, strategy string, setting int64, sh shape, rest *Read) *stored {
 	if s.Texts != nil {
 		setting = -setting // a feed with texts is another one
 	}
-	return &stored{Stores: s, shape: sh, strategy: strategy, setting: setting, chunkSize: chunkSize, batch: batch, within: writeDeadline, idle: feedIdle}
+	return &stored{Stores: s, shape: sh, strategy: strategy, setting: setting, chunkSize: chunkSize, batch: batch, within: writeDeadline, fillFor: fillFor, idle: feedIdle, rest: rest}
 }
 
 // newID returns a random, positive 63-bit number.
@@ -190,6 +195,7 @@ type reading struct {
 	texts    map[int64]string // of what was read, if feeds embed them
 	short    bool             // the page ends before it is full
 	finished bool             // it ends where the feed ends
+	unfilled bool             // there is no feed yet, so nothing was read
 	floor    Entry            // of the feed
 }
 
@@ -204,7 +210,9 @@ func (p *reading) read(ctx context.Context) (again bool, err error) {
 			return false, err
 		}
 		if f == nil {
-			return true, p.Fill(ctx, p.viewer.AccountID)
+			whole, err := p.fill(ctx, p.viewer.AccountID, 0, time.Now().Add(p.fillFor))
+			p.unfilled = !whole
+			return whole, err
 		}
 		if p.feed != 0 && p.feed != f.id {
 			return true, nil
@@ -298,20 +306,15 @@ func (s *stored) visited(ctx context.Context, feed int64) error {
 	return nil
 }
 
-// Page implements Strategy for strategies that store all of a feed.
+// Page implements Strategy. It reads from the primary store what is below the feed's floor, and
+// all of it until the feed is filled.
 func (s *stored) Page(ctx context.Context, v timelines.Viewer, below rivers.Cursor, limit int) (Page, error) {
 	p, err := s.read(ctx, v, below, limit)
 	if err != nil {
 		return Page{}, err
 	}
-	return p.page(), nil
-}
-
-// pageOver is Page of a feed that does not hold all posts. read serves what is below its floor.
-func (s *stored) pageOver(ctx context.Context, read *Read, v timelines.Viewer, below rivers.Cursor, limit int) (Page, error) {
-	p, err := s.read(ctx, v, below, limit)
-	if err != nil {
-		return Page{}, err
+	if p.unfilled {
+		return s.rest.Page(ctx, v, below, limit)
 	}
 	left := limit + 1 - len(p.entries)
 	if !p.finished || left <= 0 || p.floor == bottom {
@@ -321,7 +324,7 @@ func (s *stored) pageOver(ctx context.Context, read *Read, v timelines.Viewer, b
 	if floor := p.floor.cursor(); at.Above(floor) {
 		at = floor
 	}
-	rest, err := read.Page(ctx, v, at, left)
+	rest, err := s.rest.Page(ctx, v, at, left)
 	if err != nil {
 		return Page{}, err
 	}
@@ -343,7 +346,7 @@ func (s *stored) Apply(ctx context.Context, events ...timelines.Event) error {
 	if err := s.dropped(ctx, c); err != nil {
 		return err
 	}
-	if err := s.replace(ctx, c.viewers); err != nil {
+	if err := s.replaceAll(ctx, c.viewers); err != nil {
 		return err
 	}
 	return s.push(ctx, c.touched)
@@ -371,7 +374,7 @@ func (s *stored) dropStep(ctx context.Context, c changes, from Progress) (next P
 
 // ApplyStep implements Stepper.
 func (s *stored) ApplyStep(ctx context.Context, from Progress, event timelines.Event) (next Progress, more bool, err error) {
-	return s.step(ctx, from, event, s.replace)
+	return s.step(ctx, from, event, s.replaceAll)
 }
 
 // step is ApplyStep of a strategy that brings feeds to what their viewers follow now by replace. An
@@ -392,7 +395,8 @@ func (s *stored) step(ctx context.Context, from Progress, event timelines.Event,
 func (s *stored) ApplyOwn(ctx context.Context, actor int64, events ...timelines.Event) error {
 	c := sorted(events)
 	others := func(v ofViewer) bool { return v.viewer != actor }
-	if err := s.replace(ctx, slices.DeleteFunc(c.viewers, others)); err != nil {
+	until := time.Now().Add(s.fillFor)
+	if err := s.replace(ctx, slices.DeleteFunc(c.viewers, others), until); err != nil {
 		return err
 	}
 	return s.pushOwn(ctx, actor, c.touched)
@@ -412,8 +416,14 @@ func (s *stored) pushOwn(ctx context.Context, actor int64, changed []timelines.T
 	return nil
 }
 
-// replace brings the feeds of viewers to what their homes are now. A cache is only dropped.
-func (s *stored) replace(ctx context.Context, changed []ofViewer) error {
+// replaceAll is replace without an end.
+func (s *stored) replaceAll(ctx context.Context, changed []ofViewer) error {
+	return s.replace(ctx, changed, time.Time{})
+}
+
+// replace brings the feeds of viewers to what their homes are now. A cache is only dropped, and so
+// is a feed whose fill did not end in time: another call or its viewer's pages go on with that.
+func (s *stored) replace(ctx context.Context, changed []ofViewer, until time.Time) error {
 	if len(changed) == 0 {
 		return nil
 	}
@@ -437,8 +447,14 @@ func (s *stored) replace(ctx context.Context, changed []ofViewer) error {
 				return err
 			}
 		}
-		if err := s.fill(ctx, c.viewer, c.tx); err != nil {
+		whole, err := s.fill(ctx, c.viewer, c.tx, until)
+		if err != nil {
 			return err
+		}
+		if !whole {
+			if err := s.retire(ctx, []int64{c.viewer}, c.tx); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

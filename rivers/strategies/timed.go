@@ -38,7 +38,7 @@ func NewTimed(s Stores, period time.Duration) Timed {
 		period = TimedPeriod
 	}
 	p := max(period.Microseconds(), 1)
-	return Timed{newStored(s, "timed", p, &periods{p})}
+	return Timed{newStored(s, "timed", p, &periods{p}, NewRead(s.Primary, 0))}
 }
 
 // periods divides a feed by time, into periods of that many microseconds.
