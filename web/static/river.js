@@ -230,8 +230,10 @@ const composing = (within) =>
   within.contains(document.activeElement?.closest('textarea, .people input'));
 
 // become makes the list that of another river, such as the home feed in another mode. The
-// server does it: the page tells it that it knows nothing of that river.
+// server does it: the page tells it that it knows nothing of that river. A page without a river
+// is not told of entries, so it is loaded.
 function become(other) {
+  if (other.dataset.river === '0') return location.reload();
   const was = river.dataset.page;
   for (const name of ['page', 'river', 'newest', 'more', 'sight']) river.dataset[name] = other.dataset[name];
   for (const entry of entries()) entry.dataset.version = '0.0';
