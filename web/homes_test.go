@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
 	"riverrun/migrations/testdb"
@@ -179,5 +180,35 @@ func TestTheSocketOfAStillHomePage(t *testing.T) {
 	ann.SignOut()
 	if closed := g.Closed(); closed.Code != 4001 {
 		t.Errorf("after signing out: closed with %v, want 4001", closed)
+	}
+}
+
+// An open page whose reader chooses the other mode elsewhere becomes the page that is not live, and
+// the other way round. What is half written stays.
+func TestAPageBecomesStillInBrowser(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.NewHome(t, testdb.New(t), strategies.NameSized)
+	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
+	bob.Visitor().Post("/ann/follow").LeadsTo("/ann")
+	liked := cat.Post("what ann likes").Code
+	ann.Like(liked)
+	s.FollowUp()
+	friendsOnly(bob, true)
+	b := s.Tab(browser, "bob")
+	b.SignIn("bob")
+	b.Visit("/")
+	b.Live()
+	friendsOnly(bob, false)
+	b.Await("the post that ann likes", `document.querySelector('#p-`+liked+`') && document.querySelector('.since')`)
+	friendsOnly(bob, true)
+	b.Await("a live page", `!document.querySelector('#p-`+liked+`') && !document.querySelector('.since')`)
+	b.Live()
+	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
+	webtest.Eval[string](b, `document.querySelector('.titled').innerHTML = ''`)
+	friendsOnly(bob, false)
+	b.Await("what stands around the list", `document.querySelector('.titled').innerHTML`)
+	if got := webtest.Eval[string](b, `document.querySelector('#composer textarea').value`); got != "half a thought" {
+		t.Errorf("what was half written became %q", got)
 	}
 }

@@ -231,9 +231,12 @@ const composing = (within) =>
 
 // become makes the list that of another river, such as the home feed in another mode. The
 // server does it: the page tells it that it knows nothing of that river. A page without a river
-// is not told of entries, so it is loaded.
+// is not told of entries, so it is loaded, unless that would lose what somebody writes.
 function become(other) {
-  if (other.dataset.river === '0') return location.reload();
+  if (other.dataset.river === '0' || river.dataset.river === '0') {
+    if (!written(document)) location.reload();
+    return;
+  }
   const was = river.dataset.page;
   for (const name of ['page', 'river', 'newest', 'more', 'sight']) river.dataset[name] = other.dataset[name];
   for (const entry of entries()) entry.dataset.version = '0.0';

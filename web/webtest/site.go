@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"io"
@@ -155,7 +156,7 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s.Store = timelines.Open(s.DB.Primary, announcer, StoreOptions(t))
 	s.Rivers = rivers.Open(s.DB.Secondary, s.Store, log, opts)
-	made := strategies.NewHomes(home, strategies.Stores{Primary: s.Store, Rivers: s.Rivers, Secondary: s.DB.Secondary})
+	made := strategies.NewHomes(cmp.Or(home, strategies.NameRivers), strategies.Stores{Primary: s.Store, Rivers: s.Rivers, Secondary: s.DB.Secondary})
 	s.Tiers = tiers.New(tiers.Config{Timelines: s.Store, Rivers: s.Rivers, Home: made, Secondary: s.DB.Secondary, Log: log})
 	s.HTTP = httptest.NewUnstartedServer(nil)
 	s.HTTP.Config.ConnState = s.notice
