@@ -184,7 +184,7 @@ func TestTheSocketOfAStillHomePage(t *testing.T) {
 }
 
 // An open page whose reader chooses the other mode elsewhere becomes the page that is not live, and
-// the other way round. What is half written stays.
+// the other way round, and keeps what is half written.
 func TestAPageBecomesStillInBrowser(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -82,5 +83,29 @@ func TestLabelsDoNotCoverEachOther(t *testing.T) {
 func TestNothingToDraw(t *testing.T) {
 	if err := All[0].Draw(io.Discard, &ramps.Run{}); err == nil {
 		t.Error("a chart without points: no error")
+	}
+}
+
+// The charts beside web/doc/strategies.md are drawn from the run beside them.
+func TestChartsOfTheDocument(t *testing.T) {
+	const dir = "../../../web/doc/strategies/"
+	f, err := os.Open(dir + "run.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := ramps.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range All {
+		want, err := os.ReadFile(dir + c.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got bytes.Buffer
+		if err := c.Draw(&got, r); err != nil || !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("%s is drawn otherwise now (%v): run riverbench charts", c.File, err)
+		}
 	}
 }
