@@ -42,17 +42,17 @@ func (n *node) convert(ctx context.Context, e *env, name string) error {
 		_, err := fmt.Fprintf(e.stdout, "%s stores no whole home feeds: there is nothing to do\n", name)
 		return err
 	}
-	selected, err := strategies.Selected(ctx, n.stores.secondary)
-	if err != nil {
-		return err
-	}
-	if selected != name {
-		return fmt.Errorf("the site's servers do not make home pages by %s, so feeds would not follow what happens: start them with RIVERRUN_HOME=%s first", name, name)
-	}
 	shown := newProgress(e.stderr)
 	defer shown.clear()
 	people := 0
 	for after := int64(0); ; {
+		selected, err := strategies.Selected(ctx, n.stores.secondary)
+		if err != nil {
+			return err
+		}
+		if selected != name {
+			return fmt.Errorf("the site's servers do not make home pages by %s, so feeds would not follow what happens: start them with RIVERRUN_HOME=%s first", name, name)
+		}
 		ids, err := n.timelines.Accounts.People(ctx, after, convertedPeople)
 		if err != nil {
 			return err
@@ -70,6 +70,6 @@ func (n *node) convert(ctx context.Context, e *env, name string) error {
 		}
 	}
 	shown.clear()
-	_, err = fmt.Fprintf(e.stdout, "%s: %d people have a home feed\n", name, people)
+	_, err := fmt.Fprintf(e.stdout, "%s: %d people have a home feed\n", name, people)
 	return err
 }

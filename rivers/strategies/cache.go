@@ -29,7 +29,7 @@ import (
 type Cache struct{ stored *stored }
 
 // CacheSize is how many posts a cache keeps if nothing else is said, and CacheIdle how long one
-// is kept that nobody reads. The size is twice that of 001: two pages.
+// is kept that nobody reads. The size is twice that of 001: four pages.
 const (
 	CacheSize = 100
 	CacheIdle = 24 * time.Hour

@@ -61,9 +61,10 @@ func TestABuildThatFails(t *testing.T) {
 	s := strategies.NewSized(w.stores(), 4)
 	w.all = map[string]strategies.Strategy{"sized": s}
 	strategies.SetWriteDeadline(s, -time.Second)
-	if _, err := s.Page(w.ctx, ann, rivers.Cursor{}, 5); !errors.Is(err, rivers.ErrUnavailable) {
+	if err := s.Fill(w.ctx, ann.AccountID); !errors.Is(err, rivers.ErrUnavailable) {
 		t.Errorf("a fill that is always late: got %v, want %v", err, rivers.ErrUnavailable)
 	}
+	w.same("meanwhile", ann)
 	strategies.SetWriteDeadline(s, 0)
 	waits := 0
 	ctx := strategies.PausedEach(w.ctx, strategies.Waiting, func() { waits++ })
@@ -169,8 +170,9 @@ func TestPagesWhileALargeFeedIsFilled(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
 	w.act(w.following(ann, "bob"))
-	for i := range 12 {
-		w.act(w.posting(bob, fmt.Sprint(i)))
+	var codes []string
+	for i := range 14 {
+		codes = append(codes, w.act(w.posting(bob, fmt.Sprint(i))).Code)
 	}
 	w.act(w.posting(cat, "of cat"))
 	for name, s := range map[string]strategies.Strategy{
@@ -189,6 +191,15 @@ func TestPagesWhileALargeFeedIsFilled(t *testing.T) {
 		strategies.SetFillChunk(s, 5)
 		strategies.SetFillFor(s, time.Nanosecond)
 		wants("the first page", 0)
+		for _, change := range []func(context.Context) (timelines.Change, error){
+			w.posting(bob, "between two chunks"), named(w.store.Posts.Delete, bob, codes[len(codes)-2]), named(w.store.Posts.Delete, bob, codes[1]),
+		} {
+			if err := s.Apply(w.ctx, strategies.Events(w.act(change))...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		codes = append(codes[:len(codes)-2], codes[len(codes)-1])
+		codes = append(codes[:1], codes[2:]...)
 		wants("the second page", 0)
 		wants("the third page", 1)
 		events := strategies.Events(w.act(w.following(ann, "cat")))

@@ -157,8 +157,20 @@ func (h *Homes) ApplyStep(ctx context.Context, from Progress, event timelines.Ev
 	return stepper.ApplyStep(ctx, from, event)
 }
 
-// Expire removes stored feeds that are out of use, those of other strategies too. See Expirer.
+// Expire removes stored feeds that are out of use, and all of other strategies than the site's. See
+// Expirer.
 func (h *Homes) Expire(ctx context.Context) error {
+	selected, err := h.selected(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range Names() {
+		if keepsFeeds(name) && name != selected {
+			if err := newStored(h.stores, name, 0, nil, nil).retireAll(ctx, 0); err != nil {
+				return err
+			}
+		}
+	}
 	if e, ok := h.strategy.(Expirer); ok {
 		return e.Expire(ctx)
 	}

@@ -13,8 +13,8 @@ import (
 // name from now on. Each server calls it before it works jobs. If another strategy was selected
 // before, the stored feeds of all strategies are retired: those of this one lack what happened
 // meanwhile, and those of the other will lack what happens from now on. Their readers fill them
-// anew. Nothing is lost by that, as all feeds are made from the primary store. It takes one
-// transaction, some seconds for a hundred thousand feeds.
+// anew. Nothing is lost by that, as all feeds are made from the primary store. It takes
+// some seconds for a hundred thousand feeds.
 //
 // The servers of a site must all have the same strategy. See Homes.
 func Select(ctx context.Context, secondary *pgxpool.Pool, name string) error {
@@ -24,15 +24,20 @@ func Select(ctx context.Context, secondary *pgxpool.Pool, name string) error {
 	const retire = `
 		UPDATE home_feeds SET state = 'retired', retired_at = clock_timestamp()
 		WHERE id IN (SELECT id FROM home_feeds WHERE state <> 'retired' ORDER BY id FOR UPDATE) AND state <> 'retired'`
+	changed := false
 	err := pgx.BeginFunc(ctx, secondary, func(tx pgx.Tx) error {
 		// A server that starts at the same time waits here, and then finds nothing to change.
 		tag, err := tx.Exec(ctx, note, pgx.StrictNamedArgs{"strategy": name})
-		if err != nil || tag.RowsAffected() == 0 {
+		if changed = tag.RowsAffected() > 0; err != nil || !changed {
 			return err
 		}
 		_, err = tx.Exec(ctx, retire)
 		return err
 	})
+	if err == nil && changed {
+		// A feed that was filled before the note was visible may lack what others worked on by the old note.
+		_, err = secondary.Exec(ctx, retire)
+	}
 	if err != nil {
 		return fmt.Errorf("select the strategy of home feeds: %w", err)
 	}

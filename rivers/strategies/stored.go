@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -81,8 +82,9 @@ const (
 	batch     = 1000
 )
 
-// fillFor is how long somebody waits while their feed is filled, which is some two thousand posts. Pages
-// that follow go on with the fill of a larger one, and come from the primary store until it is whole.
+// fillFor is how long somebody waits while their feed is filled, which is some two thousand posts. The
+// first pages that follow go on with the fill of a larger one. Until it is whole, pages come from the
+// primary store.
 const fillFor = 500 * time.Millisecond
 
 // retries bound how often a page or a fill starts again because others were faster.
@@ -164,11 +166,12 @@ func (s *stored) read(ctx context.Context, v timelines.Viewer, below rivers.Curs
 	if err := admit(v); err != nil {
 		return nil, err
 	}
-	if below.Top() {
+	top := below.Top()
+	if top {
 		below = rivers.Cursor{Place: math.MaxInt64, PostID: math.MaxInt64}
 	}
 	for range retries {
-		p := &reading{stored: s, viewer: v, from: below, at: below, limit: limit}
+		p := &reading{stored: s, viewer: v, top: top, from: below, at: below, limit: limit}
 		again, err := p.read(ctx)
 		if err != nil {
 			return nil, err
@@ -177,13 +180,14 @@ func (s *stored) read(ctx context.Context, v timelines.Viewer, below rivers.Curs
 			return p, nil
 		}
 	}
-	return nil, fmt.Errorf("%s feed of account %d keeps vanishing: %w", s.strategy, v.AccountID, rivers.ErrUnavailable)
+	return &reading{stored: s, viewer: v, unfilled: true}, nil // it keeps vanishing
 }
 
 // reading is a page that is being read.
 type reading struct {
 	*stored
 	viewer   timelines.Viewer
+	top      bool          // it is the first page
 	from     rivers.Cursor // where the page begins
 	limit    int
 	feed     int64            // of what was read so far
@@ -210,9 +214,7 @@ func (p *reading) read(ctx context.Context) (again bool, err error) {
 			return false, err
 		}
 		if f == nil {
-			whole, err := p.fill(ctx, p.viewer.AccountID, 0, time.Now().Add(p.fillFor))
-			p.unfilled = !whole
-			return whole, err
+			return p.begin(ctx)
 		}
 		if p.feed != 0 && p.feed != f.id {
 			return true, nil
@@ -244,6 +246,19 @@ func (p *reading) read(ctx context.Context) (again bool, err error) {
 		}
 		p.at = f.buckets[len(f.buckets)-1].low.cursor()
 	}
+}
+
+// begin fills the feed of a first page, and reports whether it is whole. Further pages are not
+// kept waiting.
+func (p *reading) begin(ctx context.Context) (whole bool, err error) {
+	if p.top {
+		whole, err = p.fill(ctx, p.viewer.AccountID, 0, time.Now().Add(p.fillFor))
+		if errors.Is(err, rivers.ErrUnavailable) { // others are faster, or it is too slow
+			whole, err = false, nil
+		}
+	}
+	p.unfilled = !whole
+	return whole, err
 }
 
 // decide adds to the page what the viewer sees of the entries that were read, until it is

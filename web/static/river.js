@@ -234,7 +234,7 @@ const composing = (within) =>
 // is not told of entries, so it is loaded, unless that would lose what somebody writes.
 function become(other) {
   if (other.dataset.river === '0' || river.dataset.river === '0') {
-    if (!written(document)) location.reload();
+    if (!composing(document)) location.reload();
     return;
   }
   const was = river.dataset.page;
