@@ -31,6 +31,7 @@ type Chart struct {
 var All = []Chart{
 	{File: "followers-post.svg", Ramp: "followers", Figure: ramps.PostP50, Title: "A post, until it is in all feeds: median"},
 	{File: "followers-rows.svg", Ramp: "followers", Figure: ramps.Rows, Title: "Rows that a post writes into feeds", Least: 0.5},
+	{File: "lifted-comment.svg", Ramp: "lifted", Figure: ramps.LiftP50, Title: "A comment that lifts an old post, until it is in all feeds: median"},
 	{File: "followed-read.svg", Ramp: "followed", Figure: ramps.ReadP50, Title: "The first page: median"},
 	{File: "depth-read.svg", Ramp: "depth", Figure: ramps.ReadP50, Title: "A page further down: median"},
 	{File: "ratio-together.svg", Ramp: "ratio", Figure: ramps.Together, Title: "Reads and posts together, everybody active, in a second"},

@@ -25,7 +25,6 @@ type Config struct {
 // bench is the crowd with a primary store that it lives in.
 type bench struct {
 	stand  *site.Stand
-	store  *timelines.Store
 	crowd  *crowd
 	seed   uint64
 	during time.Duration
@@ -41,9 +40,8 @@ var subjects = []subject{
 	{"sized", Embedded, newSized},
 	{"cache", Linked, newCache},
 	{"cache", Embedded, newCache},
-	{"aggregator", Linked, func(s strategies.Stores) strategies.Strategy {
-		return strategies.NewAggregator(s, strategies.NewRead(s.Primary, 0), 0)
-	}},
+	{"aggregator", Linked, newAggregator},
+	{"aggregator", Embedded, newAggregator},
 	{"rivers", Folds, func(s strategies.Stores) strategies.Strategy { return strategies.NewRivers(s.Rivers) }},
 }
 
@@ -52,6 +50,10 @@ func newTimed(s strategies.Stores) strategies.Strategy { return strategies.NewTi
 func newSized(s strategies.Stores) strategies.Strategy { return strategies.NewSized(s, 0) }
 func newCache(s strategies.Stores) strategies.Strategy {
 	return strategies.NewCache(s, strategies.NewRead(s.Primary, 0), 0, 0)
+}
+
+func newAggregator(s strategies.Stores) strategies.Strategy {
+	return strategies.NewAggregator(s, strategies.NewRead(s.Primary, 0), 0)
 }
 
 // Names returns the names of all strategies that are measured, each once.
@@ -71,12 +73,11 @@ func Measure(ctx context.Context, c Config) (_ []Point, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.stand.Close(context.WithoutCancel(ctx))) }()
-	b.store = timelines.Open(b.stand.Primary, quiet{}, timelines.DefaultOptions())
-	b.crowd, err = gather(ctx, b.store, c.Site.Seed, sizeOf(c.Site.Scale), b.tell)
+	b.crowd, err = gather(ctx, open(b.stand), c.Site.Seed, sizeOf(c.Site.Scale), b.tell)
 	if err != nil {
 		return nil, fmt.Errorf("make the people: %w", err)
 	}
-	if _, err := b.stand.Primary.Exec(ctx, "VACUUM ANALYZE"); err != nil {
+	if err := b.stand.Keep(ctx); err != nil {
 		return nil, err
 	}
 	var points []Point
@@ -93,9 +94,15 @@ func Measure(ctx context.Context, c Config) (_ []Point, err error) {
 	return points, nil
 }
 
+// open opens the primary store.
+func open(s *site.Stand) *timelines.Store {
+	return timelines.Open(s.Primary, quiet{}, timelines.DefaultOptions())
+}
+
 func (b *bench) tell(format string, args ...any) { fmt.Fprintf(b.log, format+"\n", args...) }
 
-// climb measures one strategy on the ramps.
+// climb measures one strategy on the ramps. The primary store is as it was kept when a cold ramp, or
+// all warm ones, begin, so that no strategy has the posts of another.
 func (b *bench) climb(ctx context.Context, s subject, named []string) (points []Point, err error) {
 	began := time.Now()
 	var warm, cold []Ramp
@@ -117,6 +124,9 @@ func (b *bench) climb(ctx context.Context, s subject, named []string) (points []
 		return nil
 	}
 	if len(warm) > 0 {
+		if err := b.stand.Restore(ctx); err != nil {
+			return points, err
+		}
 		err := b.in(ctx, s, func(p *place) error {
 			readers := slices.Clone(b.crowd.members[:b.crowd.active])
 			for _, n := range b.crowd.followed {
@@ -139,6 +149,9 @@ func (b *bench) climb(ctx context.Context, s subject, named []string) (points []
 		}
 	}
 	for _, r := range cold {
+		if err := b.stand.Restore(ctx); err != nil {
+			return points, err
+		}
 		for _, x := range r.at(b.crowd.size) {
 			if err := b.in(ctx, s, func(p *place) error { return at(p, r, x) }); err != nil {
 				return points, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"time"
 
@@ -18,8 +19,8 @@ const (
 	mostFollowed  = 5_000
 	// follows is how many members each member follows.
 	follows = 20
-	// oldPosts is how many posts each member has written.
-	oldPosts = 4
+	// oldPosts is how many posts each member has written, and authorPosts each author.
+	oldPosts, authorPosts = 4, 40
 	// day stands for a day: the crowd writes as much in it as people do in a day. Its old posts are
 	// of sixty of them.
 	day  = 10 * time.Second
@@ -95,14 +96,14 @@ func gather(ctx context.Context, store *timelines.Store, seed uint64, s size, te
 		name := fmt.Sprintf(format, n)
 		return timelines.ImportedAccount{ExternalID: name, Kind: timelines.User, Name: name, Title: name}
 	}
-	var members, all []timelines.ImportedAccount
+	var members, authors []timelines.ImportedAccount
 	for i := range s.members {
 		members = append(members, account("member-%d", i))
 	}
-	all = append(all, members...)
 	for _, n := range s.followers {
-		all = append(all, account("author-%d", n))
+		authors = append(authors, account("author-%d", n))
 	}
+	all := slices.Concat(members, authors)
 	for _, n := range s.followed {
 		all = append(all, account("reader-%d", n))
 	}
@@ -142,30 +143,34 @@ func gather(ctx context.Context, store *timelines.Store, seed uint64, s size, te
 		return nil, err
 	}
 	tell("%d people, %d subscriptions", len(all), len(pairs))
-	return c, c.write(ctx, im, members, tell)
+	return c, c.write(ctx, im, members, authors, tell)
 }
 
-// write adds the old posts: everybody's turn comes four times, so that all lists of the followed
-// have posts of all days.
-func (c *crowd) write(ctx context.Context, im *timelines.Import, members []timelines.ImportedAccount, tell func(format string, args ...any)) error {
-	n := oldPosts * len(members)
+// write adds the old posts. The turn of each member comes four times, so that all lists of the
+// followed have posts of all days. Those of the authors are of all days too.
+func (c *crowd) write(ctx context.Context, im *timelines.Import, members, authors []timelines.ImportedAccount, tell func(format string, args ...any)) error {
 	begin := time.Now().Add(-days * day)
-	every := time.Since(begin) / time.Duration(n+1)
-	var batch []timelines.Imported
-	for i := range n {
-		m := members[i*7919%len(members)]
-		batch = append(batch, timelines.Imported{
-			ExternalID: fmt.Sprintf("post-%d", i), Author: m, To: []timelines.ImportedAccount{m},
-			Body: body(i), CreatedAt: begin.Add(time.Duration(i) * every),
+	var posts []timelines.Imported
+	post := func(by timelines.ImportedAccount, i, of int) {
+		posts = append(posts, timelines.Imported{
+			ExternalID: fmt.Sprintf("post-%d", len(posts)), Author: by, To: []timelines.ImportedAccount{by},
+			Body: body(len(posts)), CreatedAt: begin.Add(time.Since(begin) * time.Duration(i) / time.Duration(of+1)),
 		})
-		if len(batch) == postsAtOnce || i == n-1 {
-			if _, err := im.Add(ctx, batch); err != nil {
-				return err
-			}
-			batch = batch[:0]
+	}
+	for i := range oldPosts * len(members) {
+		post(members[i*7919%len(members)], i, oldPosts*len(members))
+	}
+	for _, author := range authors {
+		for i := range authorPosts {
+			post(author, i, authorPosts)
 		}
 	}
-	tell("%d posts", n)
+	for batch := range slices.Chunk(posts, postsAtOnce) {
+		if _, err := im.Add(ctx, batch); err != nil {
+			return err
+		}
+	}
+	tell("%d posts", len(posts))
 	return nil
 }
 

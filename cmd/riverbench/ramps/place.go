@@ -32,7 +32,9 @@ type subject struct {
 type place struct {
 	*bench
 	subject
+	store    *timelines.Store
 	strategy strategies.Strategy
+	rand     *rand.Rand // what the crowd does
 	rivers   *rivers.Store
 	posts    atomic.Int64
 }
@@ -47,13 +49,13 @@ func (b *bench) in(ctx context.Context, s subject, do func(*place) error) (err e
 	if err := b.stand.Anew(ctx); err != nil {
 		return err
 	}
-	p := &place{bench: b, subject: s}
-	p.rivers = rivers.Open(b.stand.Secondary, b.store, slog.New(slog.DiscardHandler), rivers.DefaultOptions())
+	p := &place{bench: b, subject: s, store: open(b.stand), rand: rand.New(rand.NewPCG(b.seed, 2))}
+	p.rivers = rivers.Open(b.stand.Secondary, p.store, slog.New(slog.DiscardHandler), rivers.DefaultOptions())
 	if err := p.rivers.Start(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.rivers.Stop(context.WithoutCancel(ctx))) }()
-	stores := strategies.Stores{Primary: b.store, Rivers: p.rivers, Secondary: b.stand.Secondary}
+	stores := strategies.Stores{Primary: p.store, Rivers: p.rivers, Secondary: b.stand.Secondary}
 	if s.content == Embedded {
 		stores.Texts = embedded
 	}
@@ -61,20 +63,20 @@ func (b *bench) in(ctx context.Context, s subject, do func(*place) error) (err e
 	return do(p)
 }
 
-// read reads a page with the texts of its posts.
-func (p *place) read(ctx context.Context, viewer int64, below rivers.Cursor) (next rivers.Cursor, err error) {
+// read reads a page with the texts of its posts, and says how many of them the feed did not have.
+func (p *place) read(ctx context.Context, viewer int64, below rivers.Cursor) (next rivers.Cursor, linked int, err error) {
 	page, err := p.strategy.Page(ctx, timelines.Viewer{AccountID: viewer}, below, pageSize)
 	if err != nil {
-		return next, err
+		return next, 0, err
 	}
 	if len(page.Entries) == 0 {
-		return next, fmt.Errorf("%s: a page of account %d below %v is empty", p.name, viewer, below)
+		return next, 0, fmt.Errorf("%s: a page of account %d below %v is empty", p.name, viewer, below)
 	}
 	if page.More {
 		next = page.Next
 	}
 	if p.content == Folds {
-		return next, nil
+		return next, 0, nil
 	}
 	var missing []int64
 	for _, e := range page.Entries {
@@ -82,10 +84,7 @@ func (p *place) read(ctx context.Context, viewer int64, below rivers.Cursor) (ne
 			missing = append(missing, e.PostID)
 		}
 	}
-	if p.content == Embedded && len(missing) > 0 && p.name != "cache" {
-		return next, fmt.Errorf("%s: the feed of account %d has no text of %d posts", p.name, viewer, len(missing))
-	}
-	return next, p.texts(ctx, missing)
+	return next, len(missing), p.texts(ctx, missing)
 }
 
 // textsOf reads what posts say, and whose they are.
@@ -135,15 +134,42 @@ func (p *place) post(ctx context.Context, author int64) error {
 	return p.strategy.Apply(ctx, strategies.Events(c)...)
 }
 
-// come has each of these people read the first page of their feed, a few at a time, so that they
-// have one.
+// oldest returns the codes of posts of an author that stand lowest in the feeds.
+func (p *place) oldest(ctx context.Context, author int64) ([]string, error) {
+	const query = `SELECT code FROM posts WHERE author_id = @author ORDER BY fresh_at LIMIT @posts`
+	rows, err := p.stand.Primary.Query(ctx, query, pgx.StrictNamedArgs{"author": author, "posts": authorPosts})
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// lift comments on a post of one's own, which moves it up, and brings that into all feeds.
+func (p *place) lift(ctx context.Context, author int64, code string) error {
+	c, err := p.store.Comments.Create(ctx, timelines.NewComment{Author: author, Code: code, Body: "And one more thing."})
+	if err != nil {
+		return err
+	}
+	return p.strategy.Apply(ctx, strategies.Events(c)...)
+}
+
+// come has each of these people read the first page of their feed, a few at a time, when it is
+// filled.
 func (p *place) come(ctx context.Context, people []int64) error {
 	var wait sync.WaitGroup
 	errs := make([]error, some)
 	for loop := range some {
 		wait.Go(func() {
 			for i := loop; i < len(people) && errs[loop] == nil; i += some {
-				_, errs[loop] = p.read(ctx, people[i], rivers.Cursor{})
+				errs[loop] = p.fill(ctx, people[i])
+				if errs[loop] != nil {
+					break
+				}
+				var linked int
+				_, linked, errs[loop] = p.read(ctx, people[i], rivers.Cursor{})
+				if errs[loop] == nil && p.content == Embedded && linked > 0 {
+					errs[loop] = fmt.Errorf("the feed of account %d lacks the texts of %d posts", people[i], linked)
+				}
 			}
 		})
 	}
@@ -151,12 +177,17 @@ func (p *place) come(ctx context.Context, people []int64) error {
 	return errors.Join(errs...)
 }
 
-// one and some are how many calls are under way at once: latency is measured with one, all else
-// with some.
-const (
-	one  = 1
-	some = 8
-)
+// fill fills a feed that a page alone might not fill.
+func (p *place) fill(ctx context.Context, person int64) error {
+	if filler, ok := p.strategy.(strategies.Filler); ok {
+		return filler.Fill(ctx, person)
+	}
+	return nil
+}
+
+// some is how many calls are under way at once where people come, and where reads and posts are
+// measured together.
+const some = 8
 
 // used is what calls came to, and the processor time of one.
 type used struct {
@@ -164,13 +195,39 @@ type used struct {
 	each time.Duration
 }
 
-// run makes calls for as long as one measurement takes.
-func (p *place) run(ctx context.Context, loops int, do func(ctx context.Context, i int) error) (u used, err error) {
+// call does something to the crowd, for the i-th time.
+type call func(ctx context.Context, i int) error
+
+// leastCalls is how many calls make a figure of what is done alone, however long they take.
+const leastCalls = 10
+
+// alone makes one call after the other for as long as one measurement takes, leastCalls or more and
+// most at most; 0: as many as there are. The first one, which opens connections, does not count.
+func (p *place) alone(ctx context.Context, most int, do call) (used, error) {
+	if err := do(ctx, 0); err != nil {
+		return used{}, err
+	}
+	return p.costs(func() (load.Ran, error) {
+		var took []time.Duration
+		begin := time.Now()
+		for i := 1; i != most && (i <= leastCalls || time.Since(begin) < p.during); i++ {
+			from := time.Now()
+			if err := do(ctx, i); err != nil {
+				return load.Ran{}, err
+			}
+			took = append(took, time.Since(from))
+		}
+		return load.Ran{Times: load.Sorted(took), Took: time.Since(begin)}, nil
+	})
+}
+
+// costs runs calls and says what one of them costs.
+func (p *place) costs(run func() (load.Ran, error)) (u used, err error) {
 	before, err := p.stand.Processor()
 	if err != nil {
 		return u, err
 	}
-	if u.Ran, err = load.Closed(ctx, loops, p.during, do); err != nil {
+	if u.Ran, err = run(); err != nil {
 		return u, err
 	}
 	after, err := p.stand.Processor()
@@ -179,9 +236,9 @@ func (p *place) run(ctx context.Context, loops int, do func(ctx context.Context,
 	return u, err
 }
 
-// reads measures pages of these people, in turn.
-func (p *place) reads(ctx context.Context, do func(ctx context.Context, i int) error) (map[string]float64, error) {
-	u, err := p.run(ctx, one, do)
+// reads measures pages, one after the other.
+func (p *place) reads(ctx context.Context, do call) (map[string]float64, error) {
+	u, err := p.alone(ctx, 0, do)
 	if err != nil {
 		return nil, err
 	}
@@ -190,38 +247,40 @@ func (p *place) reads(ctx context.Context, do func(ctx context.Context, i int) e
 	}, nil
 }
 
-// writes measures posts, and how many rows one writes.
-func (p *place) writes(ctx context.Context, do func(ctx context.Context, i int) error) (map[string]float64, error) {
+// written are the names of the figures of one kind of change.
+type written struct{ p50, p99, perSecond, processor, rows string }
+
+// writes measures changes, one after the other, and how many rows one writes.
+func (p *place) writes(ctx context.Context, of written, most int, do call) (map[string]float64, error) {
 	before, err := p.stand.Written(ctx)
 	if err != nil {
 		return nil, err
 	}
-	u, err := p.run(ctx, one, do)
+	u, err := p.alone(ctx, most, do)
 	if err != nil {
 		return nil, err
 	}
 	after, err := p.stand.Written(ctx)
 	return map[string]float64{
-		PostP50: u.Times.Milliseconds(0.5), PostP99: u.Times.Milliseconds(0.99), Posts: u.PerSecond(), PostCPU: milliseconds(u.each),
-		Rows: float64(after-before) / float64(max(1, u.Calls())),
+		of.p50: u.Times.Milliseconds(0.5), of.p99: u.Times.Milliseconds(0.99), of.perSecond: u.PerSecond(), of.processor: milliseconds(u.each),
+		of.rows: float64(after-before) / float64(1+u.Calls()),
 	}, err
 }
 
-// mixed measures pages and posts of many people at once: that many reads to a post. pick chooses
-// who reads.
+// mixed measures pages and posts of many people: that many reads to a post, eight calls at once, each as
+// soon as one before it ends. pick chooses who reads.
 func (p *place) mixed(ctx context.Context, readsPerPost float64, pick func(*rand.Rand) int64) (map[string]float64, error) {
-	var mu sync.Mutex // guards what follows
-	r := rand.New(rand.NewPCG(p.seed, 2))
+	var mu sync.Mutex // guards p.rand and what follows
 	var read, posted []time.Duration
-	u, err := p.run(ctx, some, func(ctx context.Context, i int) error {
+	do := func(ctx context.Context, _ int) error {
 		mu.Lock()
-		reads := r.Float64() < readsPerPost/(readsPerPost+1)
-		viewer, author := pick(r), p.crowd.members[p.crowd.writers.one(r)]
+		reads := p.rand.Float64() < readsPerPost/(readsPerPost+1)
+		viewer, author := pick(p.rand), p.crowd.members[p.crowd.writers.one(p.rand)]
 		mu.Unlock()
 		began := time.Now()
 		var err error
 		if reads {
-			_, err = p.read(ctx, viewer, rivers.Cursor{})
+			_, _, err = p.read(ctx, viewer, rivers.Cursor{})
 		} else {
 			err = p.post(ctx, author)
 		}
@@ -234,7 +293,8 @@ func (p *place) mixed(ctx context.Context, readsPerPost float64, pick func(*rand
 			posted = append(posted, took)
 		}
 		return err
-	})
+	}
+	u, err := p.costs(func() (load.Ran, error) { return load.Closed(ctx, some, p.during, do) })
 	if err != nil {
 		return nil, err
 	}

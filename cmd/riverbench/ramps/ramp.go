@@ -29,21 +29,15 @@ const usual = 10
 // come into being meanwhile.
 const runIn = 2
 
-// Ramps are those of source 001, in the order of the table.
+// Ramps are those of source 001, in the order of the table. Those that only read come first, since
+// the others leave posts behind.
 var Ramps = []Ramp{
-	{
-		Name: "followers", X: "followers", Summary: "a post of somebody with so many followers, all of them active",
-		at: func(s size) []float64 { return floats(s.followers) },
-		measure: func(ctx context.Context, p *place, x float64) (map[string]float64, error) {
-			return p.writes(ctx, func(ctx context.Context, _ int) error { return p.post(ctx, p.crowd.authors[int(x)]) })
-		},
-	},
 	{
 		Name: "followed", X: "followed", Summary: "the first page of somebody who follows so many",
 		at: func(s size) []float64 { return floats(s.followed) },
 		measure: func(ctx context.Context, p *place, x float64) (map[string]float64, error) {
 			return p.reads(ctx, func(ctx context.Context, _ int) error {
-				_, err := p.read(ctx, p.crowd.readers[int(x)], rivers.Cursor{})
+				_, _, err := p.read(ctx, p.crowd.readers[int(x)], rivers.Cursor{})
 				return err
 			})
 		},
@@ -55,7 +49,7 @@ var Ramps = []Ramp{
 			reader := p.crowd.readers[p.crowd.followed[len(p.crowd.followed)-1]]
 			var below rivers.Cursor
 			for range int(x) - 1 {
-				next, err := p.read(ctx, reader, below)
+				next, _, err := p.read(ctx, reader, below)
 				if err != nil {
 					return nil, err
 				}
@@ -65,13 +59,34 @@ var Ramps = []Ramp{
 				below = next
 			}
 			return p.reads(ctx, func(ctx context.Context, _ int) error {
-				_, err := p.read(ctx, reader, below)
+				_, _, err := p.read(ctx, reader, below)
 				return err
 			})
 		},
 	},
 	{
-		Name: "ratio", X: "reads to a post", Summary: "reads and posts together; everybody is active",
+		Name: "lifted", X: "followers", Summary: "a comment that lifts an old post of somebody with so many followers, all of them active",
+		at: func(s size) []float64 { return floats(s.followers) },
+		measure: func(ctx context.Context, p *place, x float64) (map[string]float64, error) {
+			author := p.crowd.authors[int(x)]
+			codes, err := p.oldest(ctx, author)
+			if err != nil {
+				return nil, err
+			}
+			figures := written{LiftP50, LiftP99, Lifts, LiftCPU, LiftRows}
+			return p.writes(ctx, figures, len(codes), func(ctx context.Context, i int) error { return p.lift(ctx, author, codes[i]) })
+		},
+	},
+	{
+		Name: "followers", X: "followers", Summary: "a post of somebody with so many followers, all of them active",
+		at: func(s size) []float64 { return floats(s.followers) },
+		measure: func(ctx context.Context, p *place, x float64) (map[string]float64, error) {
+			figures := written{PostP50, PostP99, Posts, PostCPU, Rows}
+			return p.writes(ctx, figures, 0, func(ctx context.Context, _ int) error { return p.post(ctx, p.crowd.authors[int(x)]) })
+		},
+	},
+	{
+		Name: "ratio", X: "reads to a post", Summary: "reads and posts together, eight at once; everybody is active",
 		at: func(size) []float64 { return []float64{0.01, 0.1, 1, 10, 100} },
 		measure: func(ctx context.Context, p *place, x float64) (map[string]float64, error) {
 			return p.mixed(ctx, x, p.among(p.crowd.active, zipf))

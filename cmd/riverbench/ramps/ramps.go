@@ -37,6 +37,8 @@ const (
 	ReadP50, ReadP99, Reads, ReadCPU = "read p50", "read p99", "reads", "cpu per read"
 	PostP50, PostP99, Posts, PostCPU = "post p50", "post p99", "posts", "cpu per post"
 	Rows                             = "rows per post"
+	LiftP50, LiftP99, Lifts, LiftCPU = "comment p50", "comment p99", "comments", "cpu per comment"
+	LiftRows                         = "rows per comment"
 	Bytes                            = "bytes stored"
 	Together, TogetherCPU            = "reads and posts", "cpu of each"
 )
@@ -52,6 +54,11 @@ var Figures = []struct{ Name, Unit string }{
 	{Posts, "/s"},
 	{PostCPU, "ms"},
 	{Rows, ""},
+	{LiftP50, "ms"},
+	{LiftP99, "ms"},
+	{Lifts, "/s"},
+	{LiftCPU, "ms"},
+	{LiftRows, ""},
 	{Bytes, "MB"},
 	{Together, "/s"},
 	{TogetherCPU, "ms"},

@@ -24,7 +24,7 @@ func TestMeasure(t *testing.T) {
 		}
 		return points
 	}
-	points := slices.Concat(of(nil, []string{"followers", "followed", "depth", "ratio"}), of([]string{"cache"}, []string{"zipf", "active"}))
+	points := slices.Concat(of(nil, []string{"followers", "lifted", "followed", "depth", "ratio"}), of([]string{"cache"}, []string{"zipf", "active"}))
 	for _, s := range subjects {
 		for _, r := range Ramps {
 			if r.cold && s.name != "cache" {
@@ -39,12 +39,15 @@ func TestMeasure(t *testing.T) {
 					continue
 				}
 				values := points[i].Values
-				if values[Reads]+values[Posts] <= 0 {
+				if values[Reads]+values[Posts]+values[Lifts] <= 0 {
 					t.Errorf("%s, %s, %s at %g: nothing was done: %v", s.name, s.content, r.Name, x, values)
 				}
 				// A strategy that stores feeds writes a post into that of each follower, and read into none. (The store's clock is written now and then.)
 				if wrote := values[Rows]; r.Name == "followers" && (s.name == "read") != (wrote < 1) {
 					t.Errorf("%s, %s: a post for %g followers writes %g rows", s.name, s.content, x, wrote)
+				}
+				if wrote := values[LiftRows]; r.Name == "lifted" && (s.name == "read") != (wrote < 1) {
+					t.Errorf("%s, %s: a comment for %g followers writes %g rows", s.name, s.content, x, wrote)
 				}
 			}
 		}

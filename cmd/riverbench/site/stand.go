@@ -13,8 +13,8 @@ import (
 	"riverrun/migrations"
 )
 
-// Stand is a PostgreSQL with both stores, for what is measured within this process. Its methods
-// are not safe for concurrent use.
+// Stand is a PostgreSQL with both stores, for what is measured within this process. What Keep has kept of
+// the primary store Restore brings back. Its methods are not safe for concurrent use.
 type Stand struct {
 	Primary, Secondary *pgxpool.Pool
 
@@ -27,6 +27,7 @@ type Stand struct {
 const (
 	standing       = "stand"
 	standingRivers = standing + "_rivers"
+	kept           = "_kept" // follows the name of another, of which it is a copy
 )
 
 // OpenStand starts the PostgreSQL in c.Dir, and makes the primary store anew. Anew makes the other.
@@ -40,26 +41,56 @@ func OpenStand(ctx context.Context, c Config) (_ *Stand, err error) {
 	if err := s.site.startCluster(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.site.drop(ctx, standing, standingRivers); err != nil {
+	if err := s.site.drop(ctx, standing, standing+kept, standingRivers, standingRivers+kept); err != nil {
 		return nil, err
 	}
-	if s.Primary, err = s.open(ctx, standing, nil); err != nil {
+	if s.Primary, err = s.create(ctx, standing); err != nil {
 		return nil, err
 	}
-	return s, migrations.Primary(ctx, s.Primary, jobs.Migrate)
+	if err := migrations.Primary(ctx, s.Primary, jobs.Migrate); err != nil {
+		return nil, err
+	}
+	empty, err := s.create(ctx, standingRivers+kept)
+	if err != nil {
+		return nil, err
+	}
+	defer empty.Close()
+	return s, migrations.Secondary(ctx, empty)
+}
+
+// Keep keeps the primary store as it is now. Nobody may use it until Restore.
+func (s *Stand) Keep(ctx context.Context) error {
+	if _, err := s.Primary.Exec(ctx, "VACUUM ANALYZE"); err != nil {
+		return err
+	}
+	s.Primary.Close()
+	s.Primary = nil
+	_, err := s.site.admin.Exec(ctx, "ALTER DATABASE "+standing+" RENAME TO "+standing+kept)
+	return err
+}
+
+// Restore makes the primary store what it was at Keep. Nobody may use it meanwhile.
+func (s *Stand) Restore(ctx context.Context) (err error) {
+	s.close()
+	if s.Primary != nil {
+		s.Primary.Close()
+		s.Primary = nil
+	}
+	if err := s.copy(ctx, standing); err != nil {
+		return err
+	}
+	s.Primary, err = s.open(ctx, standing, nil)
+	return err
 }
 
 // Anew makes the secondary store anew, empty. Nobody may use the old one any more.
 func (s *Stand) Anew(ctx context.Context) (err error) {
 	s.close()
-	if err := s.site.drop(ctx, standingRivers); err != nil {
+	if err := s.copy(ctx, standingRivers); err != nil {
 		return err
 	}
 	// As riverrun opens it.
 	if s.Secondary, err = s.open(ctx, standingRivers, map[string]string{"synchronous_commit": "off"}); err != nil {
-		return err
-	}
-	if err := migrations.Secondary(ctx, s.Secondary); err != nil {
 		return err
 	}
 	if s.told, err = s.site.pool(ctx, standingRivers); err != nil {
@@ -80,12 +111,30 @@ func (s *Stand) close() {
 	s.Secondary, s.told = nil, nil
 }
 
-func (s *Stand) open(ctx context.Context, database string, settings map[string]string) (*pgxpool.Pool, error) {
-	cfg, err := pgxpool.ParseConfig(s.site.cluster.URL(database))
+// create makes an empty database and opens it.
+func (s *Stand) create(ctx context.Context, database string) (*pgxpool.Pool, error) {
+	cfg, err := pgx.ParseConfig(s.site.cluster.URL(database))
 	if err != nil {
 		return nil, err
 	}
-	if err := migrations.Create(ctx, cfg.ConnConfig, "postgres"); err != nil {
+	if err := migrations.Create(ctx, cfg, "postgres"); err != nil {
+		return nil, err
+	}
+	return s.open(ctx, database, nil)
+}
+
+// copy makes a database anew, as the one that is kept.
+func (s *Stand) copy(ctx context.Context, database string) error {
+	if err := s.site.drop(ctx, database); err != nil {
+		return err
+	}
+	_, err := s.site.admin.Exec(ctx, "CREATE DATABASE "+database+" TEMPLATE "+database+kept)
+	return err
+}
+
+func (s *Stand) open(ctx context.Context, database string, settings map[string]string) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(s.site.cluster.URL(database))
+	if err != nil {
 		return nil, err
 	}
 	cfg.MaxConns = 20
