@@ -27,7 +27,7 @@ type Stand struct {
 const (
 	standing       = "stand"
 	standingRivers = standing + "_rivers"
-	kept           = "_kept" // follows the name of another, of which it is a copy
+	kept           = "_kept" // follows the name of the database that was copied
 )
 
 // OpenStand starts the PostgreSQL in c.Dir, and makes the primary store anew. Anew makes the other.
@@ -123,7 +123,7 @@ func (s *Stand) create(ctx context.Context, database string) (*pgxpool.Pool, err
 	return s.open(ctx, database, nil)
 }
 
-// copy makes a database anew, as the one that is kept.
+// copy makes a database anew, as its copy that is kept.
 func (s *Stand) copy(ctx context.Context, database string) error {
 	if err := s.site.drop(ctx, database); err != nil {
 		return err
