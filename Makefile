@@ -49,11 +49,11 @@ bench: postgresql build ## what pages, likes and posts cost, in a town of 200 pe
 mutants: postgresql ## breaks each step of the protocol, one after the other: a test must notice
 	$(GO) run ./cmd/mutants
 
-# Tests of which make test does a share that chance selects.
-SHARED = TestRules|TestObservedTown|TestObservedStandstill|TestALivelyTown|TestAnySequence|TestThereAndBackInAnyOrder|TestNothingNarrowedIsShown|TestSearchTakesAnyText|TestReplayIntoOpenPages|TestHostileFeeds|TestMemoryOfManyItems|TestKilledProcesses|TestLargeArchive
+# Tests of which make test does a part, most by chance.
+SHARED = TestRules|TestObservedTown|TestObservedStandstill|TestALivelyTown|TestAnySequence|TestThereAndBackInAnyOrder|TestNothingNarrowedIsShown|TestSearchTakesAnyText|TestReplayIntoOpenPages|TestHostileFeeds|TestMemoryOfManyItems|TestKilledProcesses|TestLargeArchive|TestLoadIsAsLived
 
 soak: postgresql chromium ## random tests in full, then a long load with nodes and servers killed; FOR=1h says how long
-	RIVERRUN_SOAK=4 $(GO) test -count 1 -timeout 0 -run '^($(SHARED))$$' ./web ./tiers ./timelines ./timelines/sources/formats ./jobs/sources ./cmd/riverrun
+	RIVERRUN_SOAK=4 $(GO) test -count 1 -timeout 0 -run '^($(SHARED))$$' ./web ./tiers ./timelines ./timelines/sources/formats ./jobs/sources ./cmd/riverrun ./cmd/riverbench/town
 	$(GO) test -tags soak -count 1 -v -timeout 0 ./cmd/soak -for $(FOR)
 
 look: postgresql chromium ## all pages with axe-core, at two widths, light and dark

@@ -463,7 +463,7 @@ func (s *stored) replace(ctx context.Context, changed []ofViewer, until time.Tim
 			}
 		}
 		whole, err := s.fill(ctx, c.viewer, c.tx, until)
-		if err != nil {
+		if err != nil && (until.IsZero() || !errors.Is(err, rivers.ErrUnavailable)) {
 			return err
 		}
 		if !whole {

@@ -109,10 +109,15 @@ func load(t *testing.T, of *Town, db *testdb.DB) {
 	must(t, of.Load(t.Context(), timelines.Open(db.Primary, nil, options()), nil))
 }
 
-// Load leaves the same town as its people do who sign up, follow, write, comment and like.
+// Load leaves the same town as its people do who sign up, follow, write, comment and like: a small
+// one, and one of scale 0.02 when tests are to take long.
 func TestLoadIsAsLived(t *testing.T) {
 	t.Parallel()
-	of := NewSized(3, small, evening)
+	size := small
+	if _, times := testdb.Chance(t); times > 1 { // it takes minutes
+		size = SizeOf(0.02)
+	}
+	of := NewSized(3, size, evening)
 	imported, lived := testdb.New(t), testdb.New(t)
 	load(t, of, imported)
 	live(t, of, lived)
@@ -122,7 +127,9 @@ func TestLoadIsAsLived(t *testing.T) {
 			t.Errorf("%s (-lived +loaded):\n%s", table, diff)
 		}
 	}
-	for table, least := range map[string]int{"posts": small.Posts, "comments": small.Comments / 2, "likes": small.Likes / 2, "readers": 20 * 19} {
+	for table, least := range map[string]int{
+		"posts": size.Posts, "comments": size.Comments / 2, "likes": size.Likes / 2, "readers": size.Accounts * (size.Accounts - 1),
+	} {
 		if len(got[table]) < least {
 			t.Errorf("%s: got %d rows, want at least %d", table, len(got[table]), least)
 		}
