@@ -180,9 +180,3 @@ func rate(name string, value, peer float64) report.Figure {
 }
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
-
-// medianAndLast sorts some times.
-func medianAndLast(all []time.Duration) (median, last time.Duration) {
-	slices.Sort(all)
-	return all[len(all)/2], all[len(all)-1]
-}

@@ -50,7 +50,7 @@ func closeAll(all []*load.Socket) error {
 
 // seen does something to a post, and returns how long after it was begun the open pages showed it.
 // do returns how new the post is then.
-func seen(ctx context.Context, pages []*load.Socket, post string, do func() (int64, error)) ([]time.Duration, error) {
+func seen(ctx context.Context, pages []*load.Socket, post string, do func() (int64, error)) (load.Times, error) {
 	ctx, cancel := context.WithTimeout(ctx, seenWithin)
 	defer cancel()
 	from := time.Now()
@@ -66,7 +66,7 @@ func seen(ctx context.Context, pages []*load.Socket, post string, do func() (int
 		}
 		took[i] = at.Sub(from)
 	}
-	return took, nil
+	return load.Sorted(took), nil
 }
 
 // acts is how many likes and comments one repeat of watch has.
@@ -202,8 +202,7 @@ func watch(ctx context.Context, b *bench) (_ []report.Figure, err error) {
 			if err != nil {
 				return nil, err
 			}
-			median, last := medianAndLast(took)
-			medians, lasts = medians+median, lasts+last
+			medians, lasts = medians+took.Quantile(0.5), lasts+took.Quantile(1)
 			if err := b.site.Quiet(ctx); err != nil {
 				return nil, err
 			}

@@ -111,10 +111,10 @@ func cold(ctx context.Context, b *bench) ([]report.Figure, error) {
 		return nil, err
 	}
 	used, n := after.Less(before), float64(len(took))
-	median, last := medianAndLast(took)
+	times := load.Sorted(took)
 	return []report.Figure{
-		figure("p50", "ms", milliseconds(median), 75.5),
-		figure("slowest", "ms", milliseconds(last), 0),
+		figure("p50", "ms", times.Milliseconds(0.5), 75.5),
+		figure("slowest", "ms", times.Milliseconds(1), 0),
 		figure("processor, server", "ms", milliseconds(used.Server)/n, 22.5),
 		figure("processor, PostgreSQL", "ms", milliseconds(used.PostgreSQL)/n, 90.1),
 		figure("statements", "", float64(used.Statements)/n, 0),
@@ -156,10 +156,10 @@ func herd(ctx context.Context, b *bench) ([]report.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	median, last := medianAndLast(took)
+	times := load.Sorted(took)
 	return []report.Figure{
 		figure("builds", "", after-before, 0),
-		figure(fmt.Sprintf("median of %d", crowd), "ms", milliseconds(median), 0),
-		figure(fmt.Sprintf("last of %d", crowd), "ms", milliseconds(last), 0),
+		figure(fmt.Sprintf("median of %d", crowd), "ms", times.Milliseconds(0.5), 0),
+		figure(fmt.Sprintf("last of %d", crowd), "ms", times.Milliseconds(1), 0),
 	}, nil
 }
