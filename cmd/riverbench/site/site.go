@@ -204,7 +204,7 @@ func (s *Site) make(ctx context.Context, name string) error {
 	if err := s.serve(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(s.Quiet(ctx), s.stop()); err != nil {
+	if err := errors.Join(s.quiet(ctx, quietFirst), s.stop()); err != nil {
 		return err
 	}
 	if _, err := pool.Exec(ctx, `VACUUM ANALYZE`); err != nil {
