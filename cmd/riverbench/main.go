@@ -137,27 +137,29 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	}
 	defer b.close()
 	result := &report.Run{At: time.Now(), Machine: machine(), Build: build(), Seed: o.site.Seed, Scale: o.site.Scale}
-	for _, r := range o.rows {
-		for i := range o.repeats {
-			fmt.Fprintf(stderr, "%s %d/%d\n", r.name, i+1, o.repeats)
-			figures, err := b.repeat(ctx, r)
-			if err != nil {
-				// The rows before it are not lost.
-				return errors.Join(fmt.Errorf("%s: %w", r.name, err), result.Table(stdout))
-			}
-			result.Add(figures...)
-		}
-	}
-	if err := result.Table(stdout); err != nil {
+	if err := o.measure(ctx, result, stdout, b.repeat); err != nil || o.baseline == "" {
 		return err
-	}
-	if err := errors.Join(save(o.json, result.JSON), save(o.benchstat, result.Benchstat)); err != nil {
-		return err
-	}
-	if o.baseline == "" {
-		return nil
 	}
 	return judge(o, result, stdout)
+}
+
+// measure measures all rows by repeat, and prints and saves them. Where a row fails, the rows before
+// it are not lost.
+func (o *options) measure(ctx context.Context, result *report.Run, stdout io.Writer, repeat func(context.Context, row) ([]report.Figure, error)) error {
+	all := func() error {
+		for _, r := range o.rows {
+			for i := range o.repeats {
+				fmt.Fprintf(o.site.Log, "%s %d/%d\n", r.name, i+1, o.repeats)
+				figures, err := repeat(ctx, r)
+				if err != nil {
+					return fmt.Errorf("%s: %w", r.name, err)
+				}
+				result.Add(figures...)
+			}
+		}
+		return nil
+	}
+	return errors.Join(all(), result.Table(stdout), save(o.json, result.JSON), save(o.benchstat, result.Benchstat))
 }
 
 // save writes a file, unless its name is empty.

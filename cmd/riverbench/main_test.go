@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,6 +59,37 @@ func TestRiverbench(t *testing.T) {
 	for name, want := range map[string]float64{"herd builds": 1} {
 		if found[name] != want {
 			t.Errorf("%s: got %v, want %v", name, found[name], want)
+		}
+	}
+}
+
+// What was measured before a row failed is printed and saved.
+func TestARowThatFails(t *testing.T) {
+	dir := t.TempDir()
+	o := &options{rows: []row{{name: "home"}, {name: "single"}}, repeats: 2, json: filepath.Join(dir, "json"), benchstat: filepath.Join(dir, "benchstat")}
+	o.site.Log = t.Output()
+	wrong := errors.New("wrong")
+	var table bytes.Buffer
+	err := o.measure(t.Context(), &report.Run{}, &table, func(_ context.Context, r row) ([]report.Figure, error) {
+		if r.name == "single" {
+			return nil, wrong
+		}
+		return []report.Figure{{Row: r.name, Name: "p50", Values: []float64{2.5}}}, nil
+	})
+	if !errors.Is(err, wrong) || !strings.Contains(err.Error(), "single") {
+		t.Errorf("got %v, want that single is wrong", err)
+	}
+	texts := map[string]string{"the table": table.String()}
+	for _, file := range []string{o.json, o.benchstat} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[file] = string(text)
+	}
+	for name, text := range texts {
+		if !strings.Contains(text, "2.5") {
+			t.Errorf("%s lacks the row home: %s", name, text)
 		}
 	}
 }
