@@ -5,11 +5,13 @@ package main
 
 import (
 	"context"
+	"debug/buildinfo"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -126,6 +128,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
+	build, err := buildOf(o.site.Riverrun)
+	if err != nil {
+		return fmt.Errorf("-riverrun: %w", err)
+	}
 	s, err := site.Open(ctx, o.site)
 	if err != nil {
 		return err
@@ -136,7 +142,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 		return err
 	}
 	defer b.close()
-	result := &report.Run{At: time.Now(), Machine: machine(), Build: build(), Seed: o.site.Seed, Scale: o.site.Scale}
+	result := &report.Run{At: time.Now(), Machine: machine(), Build: build, Seed: o.site.Seed, Scale: o.site.Scale}
 	if err := o.measure(ctx, result, stdout, b.repeat); err != nil || o.baseline == "" {
 		return err
 	}
@@ -187,20 +193,38 @@ func machine() string {
 	return fmt.Sprintf("%d cores of %s", runtime.NumCPU(), name)
 }
 
-// build names the commit this program was made of.
-func build() string {
+// buildOf names the commit that a program was made of.
+func buildOf(program string) (string, error) {
+	file, err := exec.LookPath(program)
+	if err != nil {
+		return "", err
+	}
+	info, err := buildinfo.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", program, err)
+	}
+	return commit(info), nil
+}
+
+// ownBuild names the commit that this program was made of.
+func ownBuild() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
 	}
-	name := "unknown"
+	return commit(info)
+}
+
+// commit is the short name of a build's commit, with a plus if its files had been changed.
+func commit(info *debug.BuildInfo) string {
+	name, changed := "unknown", ""
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
 			name = s.Value[:min(8, len(s.Value))]
 		case s.Key == "vcs.modified" && s.Value == "true":
-			name += "+"
+			changed = "+"
 		}
 	}
-	return name
+	return name + changed
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ import (
 func TestRiverbench(t *testing.T) {
 	dir := testdb.Dir(t)
 	program := filepath.Join(dir, "riverrun")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../riverrun").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=auto", "-o", program, "../riverrun").CombinedOutput(); err != nil {
 		t.Fatalf("build riverrun: %v\n%s", err, out)
 	}
 	file := filepath.Join(dir, "run.json")
@@ -38,6 +39,9 @@ func TestRiverbench(t *testing.T) {
 	var got report.Run
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
+	}
+	if want := commitOf(t, program); got.Build != want {
+		t.Errorf("the build is %s, want %s, that of the program", got.Build, want)
 	}
 	found := map[string]float64{}
 	for _, f := range got.Figures {
@@ -61,6 +65,24 @@ func TestRiverbench(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, found[name], want)
 		}
 	}
+}
+
+// commitOf is the commit of a program, as go names it.
+func commitOf(t *testing.T, program string) string {
+	t.Helper()
+	text, err := exec.CommandContext(t.Context(), "go", "version", "-m", program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`vcs\.revision=(\w{8})`).FindSubmatch(text)
+	if found == nil {
+		return "unknown"
+	}
+	name := string(found[1])
+	if strings.Contains(string(text), "vcs.modified=true") {
+		name += "+"
+	}
+	return name
 }
 
 // What was measured before a row failed is printed and saved.

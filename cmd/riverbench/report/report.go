@@ -56,10 +56,11 @@ func (f Figure) Ratio() float64 {
 type Run struct {
 	At      time.Time `json:"at"`
 	Machine string    `json:"machine"`
-	Build   string    `json:"build"`
-	Seed    uint64    `json:"seed"`
-	Scale   float64   `json:"scale"`
-	Figures []Figure  `json:"figures"`
+	// Build is the commit of the riverrun that was measured.
+	Build   string   `json:"build"`
+	Seed    uint64   `json:"seed"`
+	Scale   float64  `json:"scale"`
+	Figures []Figure `json:"figures"`
 }
 
 // Add adds the figures of one repeat of a row. Those of the same row and name are one Figure.
@@ -76,7 +77,7 @@ func (r *Run) Add(figures ...Figure) {
 
 // Table prints the run for people.
 func (r *Run) Table(w io.Writer) error {
-	fmt.Fprintf(w, "riverbench %s, seed %d, scale %g, %s, %s\n\n", r.Build, r.Seed, r.Scale, r.Machine, r.At.Format(time.DateTime))
+	fmt.Fprintf(w, "riverrun %s, seed %d, scale %g, %s, %s\n\n", r.Build, r.Seed, r.Scale, r.Machine, r.At.Format(time.DateTime))
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "row\tfigure\tmedian\tminimum\tmaximum\tunit\tpeer\tratio")
 	row := ""
