@@ -48,6 +48,9 @@ func TestRiverbench(t *testing.T) {
 		if len(f.Values) != 1 {
 			t.Errorf("%s, %s: got %d values, want 1", f.Row, f.Name, len(f.Values))
 		}
+		if f.Row == "watch" && f.Peer != 0 {
+			t.Errorf("watch, %s: got the peer's %v, which was measured with 500 watchers", f.Name, f.Peer)
+		}
 		found[f.Row+" "+f.Name] = f.Median()
 	}
 	for _, r := range rows {

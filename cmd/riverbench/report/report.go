@@ -80,7 +80,7 @@ func (r *Run) Table(w io.Writer) error {
 	fmt.Fprintf(w, "riverrun %s, seed %d, scale %g, %s, %s\n\n", r.Build, r.Seed, r.Scale, r.Machine, r.At.Format(time.DateTime))
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "row\tfigure\tmedian\tminimum\tmaximum\tunit\tpeer\tratio")
-	row := ""
+	row, compared := "", false
 	for _, f := range r.Figures {
 		shown := f.Row
 		if shown == row {
@@ -89,7 +89,7 @@ func (r *Run) Table(w io.Writer) error {
 		row = f.Row
 		peer, ratio := "", ""
 		if f.Peer > 0 {
-			peer = short(f.Peer)
+			peer, compared = short(f.Peer), true
 		}
 		if times := f.Ratio(); times > 0 {
 			ratio = "x" + short(times)
@@ -97,7 +97,11 @@ func (r *Run) Table(w io.Writer) error {
 		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", shown, f.Name, short(f.Median()), short(slices.Min(f.Values)),
 			short(slices.Max(f.Values)), f.Unit, peer, ratio)
 	}
-	return tab.Flush()
+	if err := tab.Flush(); err != nil || !compared {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "\npeer: a FreeFeed server in a town of scale 1, on another day and maybe another machine, so the ratio is a hint")
+	return err
 }
 
 // short has three digits that count.
