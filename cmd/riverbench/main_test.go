@@ -5,14 +5,21 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"riverrun/cmd/riverbench/report"
+	"riverrun/cmd/riverbench/town"
+	"riverrun/migrations"
+	"riverrun/migrations/localpg"
 	"riverrun/migrations/testdb"
 )
 
@@ -23,10 +30,18 @@ func TestRiverbench(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=auto", "-o", program, "../riverrun").CombinedOutput(); err != nil {
 		t.Fatalf("build riverrun: %v\n%s", err, out)
 	}
+	// Towns of an older generator or schema, of the same size and of another one.
+	towns := filepath.Join(dir, "bench")
+	counts := func(scale float64) string {
+		s := town.SizeOf(scale)
+		return fmt.Sprintf("_%d_%d_%d_%d", s.Accounts, s.Groups, s.Posts, s.Likes)
+	}
+	same, other := counts(0.005), counts(0.01)
+	databases(t, towns, "town_1"+same, "town_2"+same+"_0_1", "town_1"+other)
 	file := filepath.Join(dir, "run.json")
 	var table bytes.Buffer
 	err := run(t.Context(), []string{
-		"-riverrun", program, "-dir", filepath.Join(dir, "bench"), "-scale", "0.005", "-repeats", "1", "-during", "20ms",
+		"-riverrun", program, "-dir", towns, "-scale", "0.005", "-repeats", "1", "-during", "20ms",
 		"-rest", "100ms", "-watchers", "20", "-sockets", "20", "-json", file,
 	}, &table, t.Output())
 	if err != nil {
@@ -39,6 +54,15 @@ func TestRiverbench(t *testing.T) {
 	var got report.Run
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
+	}
+	newest, err := migrations.Newest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, want := databases(t, towns), []string{"postgres", "town_1" + other, fmt.Sprintf("town_1%s_%d_%d", same, town.Version, newest)}
+	slices.Sort(want)
+	if !slices.Equal(kept, want) {
+		t.Errorf("after the run: got the databases %v, want %v", kept, want)
 	}
 	if want := commitOf(t, program); got.Build != want {
 		t.Errorf("the build is %s, want %s, that of the program", got.Build, want)
@@ -68,6 +92,38 @@ func TestRiverbench(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, found[name], want)
 		}
 	}
+}
+
+// databases makes these databases in the PostgreSQL of a directory, and returns the names of all.
+func databases(t *testing.T, dir string, names ...string) []string {
+	t.Helper()
+	cluster, err := localpg.Start(t.Context(), localpg.Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := cluster.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}()
+	conn, err := pgx.Connect(t.Context(), cluster.URL("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if _, err := conn.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := conn.Query(t.Context(), `SELECT datname FROM pg_database WHERE NOT datistemplate ORDER BY datname COLLATE "C"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err := errors.Join(err, conn.Close(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // commitOf is the commit of a program, as go names it.
