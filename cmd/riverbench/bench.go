@@ -61,6 +61,20 @@ func newBench(ctx context.Context, o *options, s *site.Site) (*bench, error) {
 
 func (b *bench) close() { b.load.Close() }
 
+// restart has a new server serve the town. The people remain signed in, and strangers who were signed
+// in are forgotten.
+func (b *bench) restart(ctx context.Context) error {
+	b.load.Close()
+	if err := b.site.Restart(ctx); err != nil {
+		return err
+	}
+	b.load = load.NewSite(b.site.URL, connections)
+	for _, p := range b.people {
+		p.Site = b.load
+	}
+	return nil
+}
+
 // person is one of those who are signed in; everybody's turn comes.
 func (b *bench) person(i int) *load.Person { return b.people[i%len(b.people)] }
 

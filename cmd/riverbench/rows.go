@@ -15,5 +15,5 @@ var rows = []row{
 	{"watch", "a like and a comment, until open pages show them", watch},
 	{"pushed", "a like until another person's open page shows it, while 100 likes come in a second", pushed},
 	{"idle", "what a site does when nothing happens", idle},
-	{"sockets", "what open pages take while nothing happens", sockets},
+	{"sockets", "what open pages take while nothing happens, each time in a new server", sockets},
 }

@@ -44,9 +44,9 @@ const (
 	rivers = served + "_rivers"
 )
 
-// Site is a running site. Its methods are safe for concurrent use, except Close.
+// Site is a running site. Its methods are safe for concurrent use, except Restart and Close.
 type Site struct {
-	// URL is where it is served.
+	// URL is where it is served. Restart changes it.
 	URL string
 	// Town is who lives there.
 	Town *town.Town
@@ -114,6 +114,14 @@ func (s *Site) serve(ctx context.Context) (err error) {
 	s.URL = s.server.url
 	s.served, err = s.pool(ctx, served)
 	return err
+}
+
+// Restart ends the server, and starts one with the same town. Who was signed in still is.
+func (s *Site) Restart(ctx context.Context) error {
+	if err := s.stop(); err != nil {
+		return err
+	}
+	return s.serve(ctx)
 }
 
 // stop ends it.
