@@ -45,6 +45,12 @@ func SecondaryDown(ctx context.Context, pool *pgxpool.Pool, version int) error {
 	return down(ctx, pool, "secondary", version)
 }
 
+// Newest returns the newest version of the primary store that this binary knows.
+func Newest() (int, error) {
+	steps, err := load(files, "primary")
+	return len(steps), err
+}
+
 // Version returns the version of the database, 0 if it was never migrated.
 func Version(ctx context.Context, pool *pgxpool.Pool) (int, error) {
 	var exists bool

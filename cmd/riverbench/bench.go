@@ -61,6 +61,20 @@ func newBench(ctx context.Context, o *options, s *site.Site) (*bench, error) {
 
 func (b *bench) close() { b.load.Close() }
 
+// restart has a new server serve the town. The people remain signed in, and strangers who were signed
+// in are forgotten.
+func (b *bench) restart(ctx context.Context) error {
+	b.load.Close()
+	if err := b.site.Restart(ctx); err != nil {
+		return err
+	}
+	b.load = load.NewSite(b.site.URL, connections)
+	for _, p := range b.people {
+		p.Site = b.load
+	}
+	return nil
+}
+
 // person is one of those who are signed in; everybody's turn comes.
 func (b *bench) person(i int) *load.Person { return b.people[i%len(b.people)] }
 
@@ -180,9 +194,3 @@ func rate(name string, value, peer float64) report.Figure {
 }
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
-
-// medianAndLast sorts some times.
-func medianAndLast(all []time.Duration) (median, last time.Duration) {
-	slices.Sort(all)
-	return all[len(all)/2], all[len(all)-1]
-}

@@ -5,11 +5,13 @@ package main
 
 import (
 	"context"
+	"debug/buildinfo"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -126,6 +128,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
+	build, err := buildOf(o.site.Riverrun)
+	if err != nil {
+		return fmt.Errorf("-riverrun: %w", err)
+	}
 	s, err := site.Open(ctx, o.site)
 	if err != nil {
 		return err
@@ -136,28 +142,30 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 		return err
 	}
 	defer b.close()
-	result := &report.Run{At: time.Now(), Machine: machine(), Build: build(), Seed: o.site.Seed, Scale: o.site.Scale}
-	for _, r := range o.rows {
-		for i := range o.repeats {
-			fmt.Fprintf(stderr, "%s %d/%d\n", r.name, i+1, o.repeats)
-			figures, err := b.repeat(ctx, r)
-			if err != nil {
-				// The rows before it are not lost.
-				return errors.Join(fmt.Errorf("%s: %w", r.name, err), result.Table(stdout))
-			}
-			result.Add(figures...)
-		}
-	}
-	if err := result.Table(stdout); err != nil {
+	result := &report.Run{At: time.Now(), Machine: machine(), Build: build, Seed: o.site.Seed, Scale: o.site.Scale}
+	if err := o.measure(ctx, result, stdout, b.repeat); err != nil || o.baseline == "" {
 		return err
-	}
-	if err := errors.Join(save(o.json, result.JSON), save(o.benchstat, result.Benchstat)); err != nil {
-		return err
-	}
-	if o.baseline == "" {
-		return nil
 	}
 	return judge(o, result, stdout)
+}
+
+// measure measures all rows by repeat, and prints and saves them. Where a row fails, the rows before
+// it are not lost.
+func (o *options) measure(ctx context.Context, result *report.Run, stdout io.Writer, repeat func(context.Context, row) ([]report.Figure, error)) error {
+	all := func() error {
+		for _, r := range o.rows {
+			for i := range o.repeats {
+				fmt.Fprintf(o.site.Log, "%s %d/%d\n", r.name, i+1, o.repeats)
+				figures, err := repeat(ctx, r)
+				if err != nil {
+					return fmt.Errorf("%s: %w", r.name, err)
+				}
+				result.Add(figures...)
+			}
+		}
+		return nil
+	}
+	return errors.Join(all(), result.Table(stdout), save(o.json, result.JSON), save(o.benchstat, result.Benchstat))
 }
 
 // save writes a file, unless its name is empty.
@@ -185,20 +193,38 @@ func machine() string {
 	return fmt.Sprintf("%d cores of %s", runtime.NumCPU(), name)
 }
 
-// build names the commit this program was made of.
-func build() string {
+// buildOf names the commit that a program was made of.
+func buildOf(program string) (string, error) {
+	file, err := exec.LookPath(program)
+	if err != nil {
+		return "", err
+	}
+	info, err := buildinfo.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", program, err)
+	}
+	return commit(info), nil
+}
+
+// ownBuild names the commit that this program was made of.
+func ownBuild() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
 	}
-	name := "unknown"
+	return commit(info)
+}
+
+// commit is the short name of a build's commit, with a plus if its files had been changed.
+func commit(info *debug.BuildInfo) string {
+	name, changed := "unknown", ""
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
 			name = s.Value[:min(8, len(s.Value))]
 		case s.Key == "vcs.modified" && s.Value == "true":
-			name += "+"
+			changed = "+"
 		}
 	}
-	return name
+	return name + changed
 }

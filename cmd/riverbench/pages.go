@@ -10,68 +10,85 @@ import (
 	"riverrun/cmd/riverbench/report"
 )
 
-// address returns the address of a page for the ith request, and who asks for it.
-type address func(b *bench, i int) (*load.Person, string)
-
-func homePage(b *bench, i int) (*load.Person, string) { return b.person(i), "/" }
-func discussionsPage(b *bench, i int) (*load.Person, string) {
-	return b.person(i), "/filter/discussions"
+// visit is a page that somebody asks for.
+type visit struct {
+	by   *load.Person
+	path string
 }
-func everythingPage(b *bench, i int) (*load.Person, string) { return b.person(i), "/everything" }
 
-// userPage is that of a public person who has visited too.
-func userPage(b *bench, i int) (*load.Person, string) {
-	all := b.site.Town.People()
-	for j := i; ; j++ {
-		if p := all[j%len(all)]; !p.Private {
-			return b.person(i), "/" + p.Name
+// visits lists the pages that a row asks for, in turn. The homes of b are read before.
+type visits func(b *bench) []visit
+
+// same has everybody ask for the page at that address.
+func same(path string) visits {
+	return func(b *bench) (all []visit) {
+		for _, p := range b.people {
+			all = append(all, visit{p, path})
 		}
+		return all
 	}
 }
 
-// singlePage is that of a post on the reader's home page.
-func singlePage(b *bench, i int) (*load.Person, string) {
-	p := b.person(i)
-	posts := b.postsOf(p)
-	return p, "/p/" + posts[(i/len(b.people))%len(posts)]
+// userPages has everybody ask for the page of one other person who is public.
+func userPages(b *bench) (all []visit) {
+	var public []string
+	for _, p := range b.site.Town.People() {
+		if !p.Private {
+			public = append(public, p.Name)
+		}
+	}
+	for i, p := range b.people {
+		other := public[i%len(public)]
+		if other == p.Name {
+			other = public[(i+1)%len(public)]
+		}
+		all = append(all, visit{p, "/" + other})
+	}
+	return all
 }
 
-// page measures a page that is there already: each is loaded once before.
-func page(of peer, at address) func(context.Context, *bench) ([]report.Figure, error) {
+// singlePages has everybody ask for each post of their home page, the newest first.
+func singlePages(b *bench) (all []visit) {
+	for turn, more := 0, true; more; turn++ {
+		more = false
+		for _, p := range b.people {
+			if posts := b.postsOf(p); turn < len(posts) {
+				all, more = append(all, visit{p, "/p/" + posts[turn]}), true
+			}
+		}
+	}
+	return all
+}
+
+// page measures pages that are there already: each is loaded before, as it is and compressed.
+func page(of peer, pages visits) func(context.Context, *bench) ([]report.Figure, error) {
 	return func(ctx context.Context, b *bench) ([]report.Figure, error) {
 		if err := b.readHomes(ctx); err != nil {
 			return nil, err
 		}
-		// Later requests ask for these pages again.
-		for i := range len(b.people) {
-			p, path := at(b, i)
-			if _, err := p.Get(ctx, path); err != nil {
-				return nil, err
-			}
-		}
-		if err := b.site.Settle(ctx); err != nil {
-			return nil, err
-		}
-		figures, err := b.steady(ctx, of, func(ctx context.Context, i int) error {
-			p, path := at(b, i%len(b.people))
-			_, err := p.GetAs(ctx, path, "zstd, gzip")
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+		all := pages(b)
 		var plain, sent int
-		for i := range len(b.people) {
-			p, path := at(b, i)
+		for _, v := range all {
 			for encodings, sum := range map[string]*int{"identity": &plain, "zstd, gzip": &sent} {
-				a, err := p.GetAs(ctx, path, encodings)
+				a, err := v.by.GetAs(ctx, v.path, encodings)
 				if err != nil {
 					return nil, err
 				}
 				*sum += len(a.Body)
 			}
 		}
-		n := float64(len(b.people)) * 1000
+		if err := b.site.Settle(ctx); err != nil {
+			return nil, err
+		}
+		figures, err := b.steady(ctx, of, func(ctx context.Context, i int) error {
+			v := all[i%len(all)]
+			_, err := v.by.GetAs(ctx, v.path, "zstd, gzip")
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		n := float64(len(all)) * 1000
 		return append(figures, figure("page", "kB", float64(plain)/n, 0), figure("page, compressed", "kB", float64(sent)/n, 0)), nil
 	}
 }
@@ -111,10 +128,10 @@ func cold(ctx context.Context, b *bench) ([]report.Figure, error) {
 		return nil, err
 	}
 	used, n := after.Less(before), float64(len(took))
-	median, last := medianAndLast(took)
+	times := load.Sorted(took)
 	return []report.Figure{
-		figure("p50", "ms", milliseconds(median), 75.5),
-		figure("slowest", "ms", milliseconds(last), 0),
+		figure("p50", "ms", times.Milliseconds(0.5), 75.5),
+		figure("slowest", "ms", times.Milliseconds(1), 0),
 		figure("processor, server", "ms", milliseconds(used.Server)/n, 22.5),
 		figure("processor, PostgreSQL", "ms", milliseconds(used.PostgreSQL)/n, 90.1),
 		figure("statements", "", float64(used.Statements)/n, 0),
@@ -156,10 +173,10 @@ func herd(ctx context.Context, b *bench) ([]report.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	median, last := medianAndLast(took)
+	times := load.Sorted(took)
 	return []report.Figure{
 		figure("builds", "", after-before, 0),
-		figure(fmt.Sprintf("median of %d", crowd), "ms", milliseconds(median), 0),
-		figure(fmt.Sprintf("last of %d", crowd), "ms", milliseconds(last), 0),
+		figure(fmt.Sprintf("median of %d", crowd), "ms", times.Milliseconds(0.5), 0),
+		figure(fmt.Sprintf("last of %d", crowd), "ms", times.Milliseconds(1), 0),
 	}, nil
 }

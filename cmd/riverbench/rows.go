@@ -2,11 +2,11 @@ package main
 
 // rows are all that is measured, in the order of the table.
 var rows = []row{
-	{"home", "a person's own home page, which they have visited before", page(peer{75.5, 17.2, 22.5, 90.1}, homePage)},
-	{"user", "another person's page", page(peer{29.3, 39.6, 21, 17}, userPage)},
-	{"discussions", "what a person has written, commented or liked", page(peer{43.6, 28.9, 19, 40}, discussionsPage)},
-	{"single", "the page of one post", page(peer{15.1, 67.5, 13.8, 9}, singlePage)},
-	{"everything", "all public posts, for somebody who is signed in", page(peer{}, everythingPage)},
+	{"home", "a person's own home page, which they have visited before", page(peer{75.5, 17.2, 22.5, 90.1}, same("/"))},
+	{"user", "another person's page", page(peer{29.3, 39.6, 21, 17}, userPages)},
+	{"discussions", "what a person has written, commented or liked", page(peer{43.6, 28.9, 19, 40}, same("/filter/discussions"))},
+	{"single", "the page of one post", page(peer{15.1, 67.5, 13.8, 9}, singlePages)},
+	{"everything", "all public posts, for somebody who is signed in", page(peer{}, same("/everything"))},
 	{"cold", "the home page of a person who has never come before", cold},
 	{"herd", "a crowd asks at once for one page that nobody has visited", herd},
 	{"like", "a like or its end, answered with the entry; with all that follows from it", like},
@@ -15,5 +15,5 @@ var rows = []row{
 	{"watch", "a like and a comment, until open pages show them", watch},
 	{"pushed", "a like until another person's open page shows it, while 100 likes come in a second", pushed},
 	{"idle", "what a site does when nothing happens", idle},
-	{"sockets", "what open pages take while nothing happens", sockets},
+	{"sockets", "what open pages take while nothing happens, each time in a new server", sockets},
 }

@@ -70,7 +70,7 @@ func runStrategies(ctx context.Context, args []string, stdout, stderr io.Writer)
 			return fmt.Errorf("there is no strategy %q", name)
 		}
 	}
-	result := &ramps.Run{At: time.Now(), Machine: machine(), Build: build(), Seed: c.Site.Seed, Scale: c.Site.Scale}
+	result := &ramps.Run{At: time.Now(), Machine: machine(), Build: ownBuild(), Seed: c.Site.Seed, Scale: c.Site.Scale}
 	points, err := ramps.Measure(ctx, c)
 	result.Points, result.Took = points, time.Since(result.At).Seconds()
 	// Where one strategy fails, the figures of those before it are not lost.

@@ -20,8 +20,9 @@ import (
 )
 
 // A slow machine, or one that has other things to do, makes everything slower. So a row is held
-// against a yardstick of the same run: a static page of the same bytes and a statement that reads
-// 25 rows of 3.7 kB, for pages; that and a small durable transaction, for writes.
+// against a yardstick of the same run: for pages of every kind, a static page that is as large as a
+// home page, and a statement that reads 25 rows of 3.7 kB; for writes, these and a small durable
+// transaction.
 
 // worse is how many times as large as the committed figure a figure may be.
 const worse = 1.5
@@ -34,7 +35,7 @@ var judged = map[string]bool{"home": false, "user": false, "single": false, "lik
 // measured just before and after.
 const inYardsticks = "p50 in yardsticks"
 
-// judge compares the figures of a run with those of the file, or writes the file.
+// judge compares the figures of a run with those of the file, or writes them into the file.
 func judge(o *options, run *report.Run, stdout io.Writer) error {
 	ratios := map[string]float64{}
 	for _, f := range run.Figures {
@@ -42,23 +43,20 @@ func judge(o *options, run *report.Run, stdout io.Writer) error {
 			ratios[f.Row] = f.Median()
 		}
 	}
+	committed, err := readBaseline(o.baseline)
+	switch missing := errors.Is(err, fs.ErrNotExist); {
+	case missing && !o.update:
+		return fmt.Errorf("%w; -update makes it", err)
+	case err != nil && !missing:
+		return err
+	}
 	if o.update {
+		maps.Copy(committed, ratios) // rows that were not run stay
 		return save(o.baseline, func(w io.Writer) error {
 			e := json.NewEncoder(w)
 			e.SetIndent("", "  ")
-			return e.Encode(ratios)
+			return e.Encode(committed)
 		})
-	}
-	text, err := os.ReadFile(o.baseline)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w; -update makes it", err)
-	}
-	if err != nil {
-		return err
-	}
-	committed := map[string]float64{}
-	if err := json.Unmarshal(text, &committed); err != nil {
-		return fmt.Errorf("%s: %w", o.baseline, err)
 	}
 	fmt.Fprintln(stdout)
 	var errs []error
@@ -74,6 +72,19 @@ func judge(o *options, run *report.Run, stdout io.Writer) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// readBaseline returns the ratios of the file. They are never nil.
+func readBaseline(file string) (map[string]float64, error) {
+	ratios := map[string]float64{}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return ratios, err
+	}
+	if err := json.Unmarshal(text, &ratios); err != nil {
+		return ratios, fmt.Errorf("%s: %w", file, err)
+	}
+	return ratios, nil
 }
 
 // yardstick measures what a row is held against, for a share of the time of a measurement.

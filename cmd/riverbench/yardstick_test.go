@@ -30,6 +30,18 @@ func TestJudge(t *testing.T) {
 	if err := judge(o, runOf(1, 15.1, 40), io.Discard); err == nil {
 		t.Error("more than half again as much: no error")
 	}
+	other := &report.Run{Figures: []report.Figure{{Row: "like", Name: inYardsticks, Values: []float64{3}}}}
+	o.update = true
+	if err := judge(o, other, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	o.update = false
+	if err := judge(o, other, io.Discard); err != nil {
+		t.Errorf("like: %v", err)
+	}
+	if err := judge(o, runOf(15), io.Discard); err != nil {
+		t.Errorf("home, after an update by another row: %v", err)
+	}
 	if err := os.WriteFile(file, []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}

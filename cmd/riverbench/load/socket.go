@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -158,8 +159,8 @@ func (s *Socket) Close() error {
 	s.cancel()
 	err := s.conn.CloseNow()
 	<-s.ended
-	if errors.Is(err, websocket.CloseError{}) || errors.Is(err, context.Canceled) || err != nil && strings.Contains(err.Error(), "closed") {
-		return nil // the end of ctx had closed it
+	if errors.Is(err, net.ErrClosed) {
+		return nil // the site or the end of ctx had closed it
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -8,12 +9,12 @@ import (
 // Times are how long requests took, sorted.
 type Times []time.Duration
 
-// Quantile is the time that a share q of the requests did not exceed; 0 if there were none.
+// Quantile is the shortest of the times that a share q of the requests did not exceed; 0 if there were none.
 func (t Times) Quantile(q float64) time.Duration {
 	if len(t) == 0 {
 		return 0
 	}
-	return t[min(len(t)-1, int(q*float64(len(t))))]
+	return t[max(0, int(math.Ceil(q*float64(len(t))))-1)]
 }
 
 // Milliseconds is the quantile as reports show it.

@@ -56,10 +56,11 @@ func (f Figure) Ratio() float64 {
 type Run struct {
 	At      time.Time `json:"at"`
 	Machine string    `json:"machine"`
-	Build   string    `json:"build"`
-	Seed    uint64    `json:"seed"`
-	Scale   float64   `json:"scale"`
-	Figures []Figure  `json:"figures"`
+	// Build is the commit of the riverrun that was measured.
+	Build   string   `json:"build"`
+	Seed    uint64   `json:"seed"`
+	Scale   float64  `json:"scale"`
+	Figures []Figure `json:"figures"`
 }
 
 // Add adds the figures of one repeat of a row. Those of the same row and name are one Figure.
@@ -76,10 +77,10 @@ func (r *Run) Add(figures ...Figure) {
 
 // Table prints the run for people.
 func (r *Run) Table(w io.Writer) error {
-	fmt.Fprintf(w, "riverbench %s, seed %d, scale %g, %s, %s\n\n", r.Build, r.Seed, r.Scale, r.Machine, r.At.Format(time.DateTime))
+	fmt.Fprintf(w, "riverrun %s, seed %d, scale %g, %s, %s\n\n", r.Build, r.Seed, r.Scale, r.Machine, r.At.Format(time.DateTime))
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "row\tfigure\tmedian\tminimum\tmaximum\tunit\tpeer\tratio")
-	row := ""
+	row, compared := "", false
 	for _, f := range r.Figures {
 		shown := f.Row
 		if shown == row {
@@ -88,7 +89,7 @@ func (r *Run) Table(w io.Writer) error {
 		row = f.Row
 		peer, ratio := "", ""
 		if f.Peer > 0 {
-			peer = short(f.Peer)
+			peer, compared = short(f.Peer), true
 		}
 		if times := f.Ratio(); times > 0 {
 			ratio = "x" + short(times)
@@ -96,7 +97,11 @@ func (r *Run) Table(w io.Writer) error {
 		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", shown, f.Name, short(f.Median()), short(slices.Min(f.Values)),
 			short(slices.Max(f.Values)), f.Unit, peer, ratio)
 	}
-	return tab.Flush()
+	if err := tab.Flush(); err != nil || !compared {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "\npeer: a FreeFeed server in a town of scale 1, on another day and maybe another machine, so the ratio is a hint")
+	return err
 }
 
 // short has three digits that count.

@@ -36,6 +36,21 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// Only a table that has figures of the peer says where they come from.
+func TestTheTableSaysWhereThePeerWasMeasured(t *testing.T) {
+	for _, peer := range []float64{0, 75} {
+		r := &Run{}
+		r.Add(Figure{Row: "home", Name: "p50", Unit: "ms", Values: []float64{2}, Peer: peer})
+		var out strings.Builder
+		if err := r.Table(&out); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Contains(out.String(), "FreeFeed"), peer > 0; got != want {
+			t.Errorf("peer %g: got %t, want %t:\n%s", peer, got, want, out.String())
+		}
+	}
+}
+
 func TestMedianOfAnEvenNumber(t *testing.T) {
 	if got := (Figure{Values: []float64{4, 1, 3, 2}}).Median(); got != 2.5 {
 		t.Errorf("got %v, want 2.5", got)

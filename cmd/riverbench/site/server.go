@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,8 +18,10 @@ import (
 
 // server is a process of "riverrun serve".
 type server struct {
-	url string
-	cmd *exec.Cmd
+	url   string
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when it ended
+	exit  error         // why; to be read after ended
 }
 
 // start returns when the process has said where it serves.
@@ -38,30 +42,53 @@ func start(ctx context.Context, c Config, database string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	s := &server{cmd: cmd, ended: make(chan struct{})}
+	serves := make(chan error)
+	go func() {
+		// See endWithParent. The thread is never unlocked. It ends with the goroutine, which ends
+		// with the server.
+		runtime.LockOSThread()
+		err := s.begin(ctx, out)
+		serves <- err
+		if err == nil {
+			s.exit = cmd.Wait()
+			close(s.ended)
+		}
+	}()
+	if err := <-serves; err != nil {
 		return nil, err
 	}
+	return s, nil
+}
+
+// begin starts the process and reads from out where it serves.
+func (s *server) begin(ctx context.Context, out io.Reader) error {
+	if err := s.cmd.Start(); err != nil {
+		return err
+	}
 	// Whatever ends the wait for the first line ends the process.
-	abandon := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
+	abandon := context.AfterFunc(ctx, func() { _ = s.cmd.Process.Kill() })
 	defer abandon()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s serve ended without a word: %w", c.Riverrun, err), cmd.Wait())
+		return errors.Join(fmt.Errorf("%s serve ended without a word: %w", s.cmd.Path, err), s.cmd.Wait())
 	}
-	return &server{url: strings.TrimPrefix(strings.TrimSpace(line), "riverrun serves "), cmd: cmd}, nil
+	s.url = strings.TrimPrefix(strings.TrimSpace(line), "riverrun serves ")
+	return nil
 }
 
 // stopWithin is how long a server may take to end by itself. Its own limit is shorter.
 const stopWithin = 30 * time.Second
 
 func (s *server) stop() error {
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	late := time.AfterFunc(stopWithin, func() { _ = s.cmd.Process.Kill() }) // Wait says how it ended
+	late := time.AfterFunc(stopWithin, func() { _ = s.cmd.Process.Kill() }) // exit says how it ended
 	defer late.Stop()
-	if err := s.cmd.Wait(); err != nil {
-		return fmt.Errorf("riverrun serve: %w", err)
+	<-s.ended
+	if s.exit != nil {
+		return fmt.Errorf("riverrun serve: %w", s.exit)
 	}
 	return nil
 }

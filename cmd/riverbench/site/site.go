@@ -22,8 +22,8 @@ import (
 
 // Config says what to measure.
 type Config struct {
-	// Dir keeps the PostgreSQL and the towns between runs. A town is made once for each seed and
-	// scale, and copied for each run.
+	// Dir keeps the PostgreSQL and the towns between runs. A town is made once for each seed, scale,
+	// generator and schema, and copied for each run.
 	Dir string
 	// Riverrun is the path of the program.
 	Riverrun string
@@ -44,9 +44,9 @@ const (
 	rivers = served + "_rivers"
 )
 
-// Site is a running site. Its methods are safe for concurrent use, except Close.
+// Site is a running site. Its methods are safe for concurrent use, except Restart and Close.
 type Site struct {
-	// URL is where it is served.
+	// URL is where it is served. Restart changes it.
 	URL string
 	// Town is who lives there.
 	Town *town.Town
@@ -74,9 +74,8 @@ func Open(ctx context.Context, c Config) (_ *Site, err error) {
 		return nil, err
 	}
 	s.Town = town.New(c.Seed, c.Scale, time.Now())
-	size := s.Town.Size()
-	original := fmt.Sprintf("town_%d_%d_%d_%d_%d", c.Seed, size.Accounts, size.Groups, size.Posts, size.Likes)
-	if err := s.make(ctx, original); err != nil {
+	original, err := s.make(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("make the town: %w", err)
 	}
 	if err := s.drop(ctx, served, rivers); err != nil {
@@ -117,6 +116,14 @@ func (s *Site) serve(ctx context.Context) (err error) {
 	return err
 }
 
+// Restart ends the server, and starts one with the same town. Who was signed in still is.
+func (s *Site) Restart(ctx context.Context) error {
+	if err := s.stop(); err != nil {
+		return err
+	}
+	return s.serve(ctx)
+}
+
 // stop ends it.
 func (s *Site) stop() error {
 	if s.served != nil {
@@ -131,10 +138,11 @@ func (s *Site) stop() error {
 	return err
 }
 
-// Close stops all that Open started. The town stays as it was made.
+// Close stops all that Open started, and drops the copy of the town. The town stays as it was made.
 func (s *Site) Close(ctx context.Context) error {
 	err := s.stop()
 	if s.admin != nil {
+		err = errors.Join(err, s.drop(ctx, served, rivers))
 		s.admin.Close()
 	}
 	if s.cluster != nil {
@@ -175,13 +183,39 @@ func (s *Site) drop(ctx context.Context, databases ...string) error {
 	return nil
 }
 
-// make makes the database of that name, a town that nobody has looked at yet, unless there is one. A
-// town that was made halfway has another name.
-func (s *Site) make(ctx context.Context, name string) error {
+// make returns the name of the database of a town that nobody has looked at yet, which it makes unless
+// there is one. A town that was made halfway has another name, and so have towns of another generator
+// or schema. Those of the same size are dropped before a new one is made.
+func (s *Site) make(ctx context.Context) (name string, err error) {
+	newest, err := migrations.Newest()
+	if err != nil {
+		return "", err
+	}
+	size := s.Town.Size()
+	counts := fmt.Sprintf("%d_%d_%d_%d", size.Accounts, size.Groups, size.Posts, size.Likes)
+	made := fmt.Sprintf("_%d_%d", town.Version, newest)
+	name = fmt.Sprintf("town_%d_%s%s", s.config.Seed, counts, made)
 	var there bool
 	if err := s.admin.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, name).Scan(&there); err != nil || there {
-		return err
+		return name, err
 	}
+	rows, err := s.admin.Query(ctx, `SELECT datname FROM pg_database WHERE datname ~ $1 AND datname !~ $2`,
+		"^town_[0-9]+_"+counts+"(_[0-9]+_[0-9]+)?$", counts+made+"$")
+	if err != nil {
+		return name, err
+	}
+	old, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return name, err
+	}
+	if err := s.drop(ctx, old...); err != nil {
+		return name, err
+	}
+	return name, s.makeAs(ctx, name)
+}
+
+// makeAs makes a town under the name of the database that is served, and renames it at the end.
+func (s *Site) makeAs(ctx context.Context, name string) error {
 	began := time.Now()
 	if err := s.drop(ctx, served, rivers); err != nil {
 		return err
@@ -204,7 +238,7 @@ func (s *Site) make(ctx context.Context, name string) error {
 	if err := s.serve(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(s.Quiet(ctx), s.stop()); err != nil {
+	if err := errors.Join(s.quiet(ctx, quietFirst), s.stop()); err != nil {
 		return err
 	}
 	if _, err := pool.Exec(ctx, `VACUUM ANALYZE`); err != nil {

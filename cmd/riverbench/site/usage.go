@@ -57,24 +57,52 @@ func (s *Site) postmaster() (int, error) {
 	return strconv.Atoi(first)
 }
 
-// Quiet waits until nothing is left to do: all changes are in all rivers, and no job waits.
-func (s *Site) Quiet(ctx context.Context) error {
+// quietWithin is how long a site may take to do what follows from one measurement, quietFirst what
+// follows from a whole town.
+const (
+	quietWithin = 2 * time.Minute
+	quietFirst  = time.Hour
+)
+
+// undone are the jobs that are still to be done.
+const undone = ` FROM queue.river_job WHERE state IN ('available', 'running', 'retryable')`
+
+// Quiet waits until nothing is left to do: all changes are in all rivers, and no job waits. After two
+// minutes it returns an error that says what is left.
+func (s *Site) Quiet(ctx context.Context) error { return s.quiet(ctx, quietWithin) }
+
+func (s *Site) quiet(ctx context.Context, within time.Duration) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
+	late := time.NewTimer(within)
+	defer late.Stop()
 	for {
 		var left bool
-		err := s.served.QueryRow(ctx, `
-			SELECT EXISTS (SELECT FROM behind)
-				OR EXISTS (SELECT FROM queue.river_job WHERE state IN ('available', 'running', 'retryable'))`).Scan(&left)
+		err := s.served.QueryRow(ctx, `SELECT EXISTS (SELECT FROM behind) OR EXISTS (SELECT`+undone+`)`).Scan(&left)
 		if err != nil || !left {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-late.C:
+			return s.left(ctx, within)
 		case <-tick.C:
 		}
 	}
+}
+
+// left returns an error that says what is left to do.
+func (s *Site) left(ctx context.Context, after time.Duration) error {
+	var changes int
+	var kinds string
+	err := s.served.QueryRow(ctx, `
+		SELECT (SELECT count(*) FROM behind), coalesce(string_agg(count || ' of ' || kind, ', ' ORDER BY kind), 'none')
+		FROM (SELECT kind, count(*)`+undone+` GROUP BY kind) AS kinds`).Scan(&changes, &kinds)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("after %v the site still has work to do; changes that are not in all rivers: %d; jobs: %s", after, changes, kinds)
 }
 
 // Metric returns the sum of the site's metrics that begin with that name and labels.

@@ -2,10 +2,11 @@ package site
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/cmd/riverbench/load"
 )
 
 // Yardsticks are how long the simplest statements of the same shape as the site's take: the medians of
@@ -30,7 +31,7 @@ func (s *Site) Yardsticks(ctx context.Context, during time.Duration) (y Yardstic
 		}
 	}
 	n := 0
-	y.Read, err = median(ctx, during, func() error {
+	y.Read, err = median(ctx, during, func(ctx context.Context) error {
 		n++
 		rows, err := conn.Query(ctx, `SELECT body FROM yardstick WHERE id > $1 ORDER BY id LIMIT 25`, n%900)
 		if err != nil {
@@ -42,7 +43,7 @@ func (s *Site) Yardsticks(ctx context.Context, during time.Duration) (y Yardstic
 	if err != nil {
 		return y, err
 	}
-	y.Write, err = median(ctx, during, func() error {
+	y.Write, err = median(ctx, during, func(ctx context.Context) error {
 		n++
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 			for i := range 5 {
@@ -56,18 +57,7 @@ func (s *Site) Yardsticks(ctx context.Context, during time.Duration) (y Yardstic
 	return y, err
 }
 
-func median(ctx context.Context, during time.Duration, do func() error) (time.Duration, error) {
-	var took []time.Duration
-	for begin := time.Now(); time.Since(begin) < during || len(took) == 0; {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		from := time.Now()
-		if err := do(); err != nil {
-			return 0, err
-		}
-		took = append(took, time.Since(from))
-	}
-	slices.Sort(took)
-	return took[len(took)/2], nil
+func median(ctx context.Context, during time.Duration, do func(context.Context) error) (time.Duration, error) {
+	ran, err := load.Closed(ctx, 1, during, func(ctx context.Context, _ int) error { return do(ctx) })
+	return ran.Times.Quantile(0.5), err
 }

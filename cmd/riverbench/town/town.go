@@ -17,6 +17,11 @@ import (
 	"riverrun/timelines"
 )
 
+// Version is the version of the generator. Raise it with every change after which the same seed and
+// size make another town, or the same one is stored in another way: towns that were kept are then
+// made anew. Migrations need no higher number.
+const Version = 1
+
 // Size is how much there is of everything. Comments and Likes are what posts get together; a
 // town has a few per cent more or less. With few people it has fewer, as nobody likes a post
 // twice.

@@ -1,0 +1,9 @@
+package site
+
+import (
+	"testing"
+
+	"riverrun/migrations/testdb"
+)
+
+func TestMain(m *testing.M) { testdb.Main(m) }
