@@ -47,9 +47,12 @@ func userPages(b *bench) (all []visit) {
 	return all
 }
 
-// singlePages has everybody ask for each post of their home page, the newest first.
+// singles is how many posts everybody asks for where single posts are measured.
+const singles = 4
+
+// singlePages has everybody ask for the newest posts of their home page.
 func singlePages(b *bench) (all []visit) {
-	for turn, more := 0, true; more; turn++ {
+	for turn, more := 0, true; more && turn < singles; turn++ {
 		more = false
 		for _, p := range b.people {
 			if posts := b.postsOf(p); turn < len(posts) {
