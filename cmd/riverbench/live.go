@@ -281,7 +281,7 @@ func sockets(ctx context.Context, b *bench) (_ []report.Figure, err error) {
 	if err := b.restart(ctx); err != nil {
 		return nil, err
 	}
-	// What a server takes for its first pages is not what open ones take.
+	// The first pages of a server take memory that is not of open pages.
 	if err := b.readHomes(ctx); err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func commitOf(t *testing.T, program string) string {
 	return name
 }
 
-// What was measured before a row failed is printed and saved.
+// The rows before one that fails are printed and saved.
 func TestARowThatFails(t *testing.T) {
 	dir := t.TempDir()
 	o := &options{rows: []row{{name: "home"}, {name: "single"}}, repeats: 2, json: filepath.Join(dir, "json"), benchstat: filepath.Join(dir, "benchstat")}

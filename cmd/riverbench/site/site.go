@@ -116,7 +116,7 @@ func (s *Site) serve(ctx context.Context) (err error) {
 	return err
 }
 
-// Restart ends the server, and starts one with the same town. Who was signed in still is.
+// Restart ends the server, and starts one with the same town. People remain signed in.
 func (s *Site) Restart(ctx context.Context) error {
 	if err := s.stop(); err != nil {
 		return err
