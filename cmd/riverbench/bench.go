@@ -168,15 +168,22 @@ func (b *bench) steady(ctx context.Context, peer peer, do func(ctx context.Conte
 		return nil, err
 	}
 	used, n := after.Less(before), float64(busy.Calls())
-	return append(figures,
+	return append(append(figures,
 		rate(fmt.Sprintf("requests, %d at once", some), busy.PerSecond(), peer.perSecond),
 		rate(fmt.Sprintf("requests, %d at once", many), crowded.PerSecond(), 0),
 		figure("refused of these", "%", 100*float64(crowded.Busy)/float64(crowded.Calls()), 0),
-		figure("processor, server", "ms", milliseconds(used.Server)/n, peer.server),
-		figure("processor, PostgreSQL", "ms", milliseconds(used.PostgreSQL)/n, peer.database),
-		figure("processor, riverbench", "ms", milliseconds(used.Own)/n, 0),
-		figure("statements", "", float64(used.Statements)/n, 0),
-	), nil
+	), costs("", used, n, peer)...), nil
+}
+
+// costs are the figures of what one of n things took: processor time of each side, and statements.
+// The names begin with prefix.
+func costs(prefix string, used site.Usage, n float64, peer peer) []report.Figure {
+	return []report.Figure{
+		figure(prefix+"processor, server", "ms", milliseconds(used.Server)/n, peer.server),
+		figure(prefix+"processor, PostgreSQL", "ms", milliseconds(used.PostgreSQL)/n, peer.database),
+		figure(prefix+"processor, riverbench", "ms", milliseconds(used.Own)/n, 0),
+		figure(prefix+"statements", "", float64(used.Statements)/n, 0),
+	}
 }
 
 // peer has the FreeFeed server's figures (BENCH.md): milliseconds, requests by the second with eight at

@@ -127,6 +127,10 @@ func pushed(ctx context.Context, b *bench) (_ []report.Figure, err error) {
 	if len(likes) < want {
 		during = time.Duration(len(likes)) * time.Second / likesPerSecond
 	}
+	before, err := b.site.Usage(ctx)
+	if err != nil {
+		return nil, err
+	}
 	took, err := load.Open(ctx, likesPerSecond, during, func(ctx context.Context, i int) error {
 		ctx, cancel := context.WithTimeout(ctx, seenWithin)
 		defer cancel()
@@ -141,16 +145,23 @@ func pushed(ctx context.Context, b *bench) (_ []report.Figure, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := b.site.Quiet(ctx); err != nil {
+		return nil, err
+	}
+	after, err := b.site.Usage(ctx)
+	if err != nil {
+		return nil, err
+	}
 	// The likes are taken back, so that the next repeat finds the town as it was.
 	for _, l := range likes[:min(len(likes), len(took))] {
 		if _, err := l.by.ActOn(ctx, l.post, "unlike", page.Address, nil); err != nil {
 			return nil, err
 		}
 	}
-	return []report.Figure{
+	return append([]report.Figure{
 		figure(fmt.Sprintf("p50 at %d/s", likesPerSecond), "ms", took.Milliseconds(0.5), 0),
 		figure(fmt.Sprintf("p99 at %d/s", likesPerSecond), "ms", took.Milliseconds(0.99), 0),
-	}, b.site.Quiet(ctx)
+	}, costs("", after.Less(before), float64(len(took)), peer{})...), b.site.Quiet(ctx)
 }
 
 // watch opens everybody's page of all public posts, many times, and has one person like and comment
@@ -221,14 +232,11 @@ func watch(ctx context.Context, b *bench) (_ []report.Figure, err error) {
 		if err != nil {
 			return nil, err
 		}
-		used := after.Less(before)
 		figures = append(figures,
 			figure(fmt.Sprintf("%s, median of %d", kind.name, b.watchers), "ms", milliseconds(medians)/acts, kind.median),
 			figure(fmt.Sprintf("%s, last of %d", kind.name, b.watchers), "ms", milliseconds(lasts)/acts, kind.last),
-			figure(kind.name+", processor, server", "ms", milliseconds(used.Server)/acts, kind.server),
-			figure(kind.name+", processor, PostgreSQL", "ms", milliseconds(used.PostgreSQL)/acts, kind.database),
-			figure(kind.name+", processor, riverbench", "ms", milliseconds(used.Own)/acts, 0),
 		)
+		figures = append(figures, costs(kind.name+", ", after.Less(before), acts, peer{server: kind.server, database: kind.database})...)
 	}
 	return figures, nil
 }

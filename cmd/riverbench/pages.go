@@ -130,15 +130,11 @@ func cold(ctx context.Context, b *bench) ([]report.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	used, n := after.Less(before), float64(len(took))
 	times := load.Sorted(took)
-	return []report.Figure{
+	return append([]report.Figure{
 		figure("p50", "ms", times.Milliseconds(0.5), 75.5),
 		figure("slowest", "ms", times.Milliseconds(1), 0),
-		figure("processor, server", "ms", milliseconds(used.Server)/n, 22.5),
-		figure("processor, PostgreSQL", "ms", milliseconds(used.PostgreSQL)/n, 90.1),
-		figure("statements", "", float64(used.Statements)/n, 0),
-	}, nil
+	}, costs("", after.Less(before), float64(len(took)), peer{server: 22.5, database: 90.1})...), nil
 }
 
 // crowd is how many requests of a herd are sent at once.
@@ -150,7 +146,11 @@ func herd(ctx context.Context, b *bench) ([]report.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := b.site.HomesBuilt(ctx)
+	built, err := b.site.HomesBuilt(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before, err := b.site.Usage(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -172,14 +172,18 @@ func herd(ctx context.Context, b *bench) ([]report.Figure, error) {
 			return nil, err
 		}
 	}
-	after, err := b.site.HomesBuilt(ctx)
+	after, err := b.site.Usage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	builtNow, err := b.site.HomesBuilt(ctx)
 	if err != nil {
 		return nil, err
 	}
 	times := load.Sorted(took)
-	return []report.Figure{
-		figure("builds", "", after-before, 0),
+	return append([]report.Figure{
+		figure("builds", "", builtNow-built, 0),
 		figure(fmt.Sprintf("median of %d", crowd), "ms", times.Milliseconds(0.5), 0),
 		figure(fmt.Sprintf("last of %d", crowd), "ms", times.Milliseconds(1), 0),
-	}, nil
+	}, costs("", after.Less(before), crowd, peer{})...), nil
 }

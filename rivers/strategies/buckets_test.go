@@ -107,8 +107,10 @@ func TestSizedBuckets(t *testing.T) {
 		})
 	}
 	writing.Wait()
-	if n := w.count(`SELECT coalesce(max(cardinality(posts)), 0) FROM home_feed_buckets`); n != size {
-		t.Errorf("the largest bucket holds %d posts, want %d", n, size)
+	// Posts that come out of order split a bucket in the middle, so none needs to be full.
+	const largest = `SELECT coalesce(max(cardinality(posts)), 0) FROM home_feed_buckets`
+	if n := w.count(largest); n > size {
+		t.Errorf("the largest bucket holds %d posts, want at most %d", n, size)
 	}
 	w.same("after", ann)
 	// Feeds grow on top, and their lower buckets stay full.
@@ -118,6 +120,9 @@ func TestSizedBuckets(t *testing.T) {
 	}
 	if n := w.count(`SELECT count(*) FROM home_feed_buckets`); n > before+3 {
 		t.Errorf("%d posts made %d buckets of %d", 3*size, n-before, size)
+	}
+	if n := w.count(largest); n != size {
+		t.Errorf("the largest bucket holds %d posts, want %d", n, size)
 	}
 	w.all["sized"] = strategies.NewSized(w.stores(), 2)
 	w.same("of another size", ann)
