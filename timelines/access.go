@@ -17,6 +17,9 @@ const (
 	InvalidAccount = "account" // name, title, picture, language and sub-feeds of AccountID
 	InvalidCounts  = "members" // who follows AccountID, how many ask to, how many may read its feeds, and the alerts of its sources
 
+	InvalidUnseen = "unseen" // who is unseen, and so what anybody sees
+	InvalidSite   = "site"   // the settings of the site
+
 	invalidNothing = "start"
 )
 

@@ -46,6 +46,9 @@ const (
 		AND t.kind = CASE a.kind WHEN 'group' THEN 'group' ELSE 'feed' END`
 )
 
+// seen is true for an account a that is not unseen (package admin).
+const seen = `NOT EXISTS (SELECT FROM unseen_accounts u WHERE u.account_id = a.id)`
+
 // SignUp is a person who signs up.
 type SignUp struct {
 	Name     string
@@ -268,7 +271,7 @@ func (s Accounts) MostFollowed(ctx context.Context, kind string, limit int) ([]i
 	const query = `
 		SELECT a.id FROM (SELECT account_id, count(*) AS followers FROM subscriptions GROUP BY account_id) f
 		JOIN accounts a ON a.id = f.account_id
-		WHERE a.kind = @kind
+		WHERE a.kind = @kind AND ` + seen + `
 		ORDER BY f.followers DESC, a.id LIMIT @limit`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "limit": limit})
 	return collectIDs(rows, err, "accounts that many follow")
@@ -295,6 +298,7 @@ func (s Accounts) FollowedByFriends(ctx context.Context, viewer int64, limit int
 		SELECT f.account_id
 		FROM friends CROSS JOIN LATERAL (
 			SELECT s.account_id FROM subscriptions s WHERE s.subscriber_id = friends.account_id LIMIT @answers) f
+		JOIN accounts a ON a.id = f.account_id AND ` + seen + `
 		WHERE f.account_id <> @viewer AND NOT EXISTS (
 			SELECT FROM subscriptions s WHERE s.subscriber_id = @viewer AND s.account_id = f.account_id)
 		GROUP BY f.account_id
@@ -311,8 +315,8 @@ func (s Accounts) Directory(ctx context.Context, kind, after string, limit int) 
 	const query = `
 		SELECT ` + accountColumns + ` FROM ` + accountTables + `
 		WHERE a.id = ANY(ARRAY(
-			SELECT id FROM accounts
-			WHERE kind = @kind AND (lower(title), name) > (coalesce((SELECT lower(title) FROM accounts WHERE name = @after), ''), @after)
+			SELECT id FROM accounts a
+			WHERE kind = @kind AND ` + seen + ` AND (lower(title), name) > (coalesce((SELECT lower(title) FROM accounts WHERE name = @after), ''), @after)
 			ORDER BY lower(title), name LIMIT @limit))
 		ORDER BY lower(a.title), a.name`
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "after": after, "limit": limit}))
@@ -324,9 +328,9 @@ func (s *core) accountsOf(ctx context.Context, ids string, of int64, after strin
 	query := `
 		SELECT ` + accountColumns + ` FROM ` + accountTables + `
 		WHERE a.id = ANY(ARRAY(
-			SELECT m.id FROM (` + ids + `) AS i (id) JOIN accounts m ON m.id = i.id
-			WHERE m.name > @after
-			ORDER BY m.name LIMIT @limit))
+			SELECT a.id FROM (` + ids + `) AS i (id) JOIN accounts a ON a.id = i.id
+			WHERE a.name > @after AND ` + seen + `
+			ORDER BY a.name LIMIT @limit))
 		ORDER BY a.name`
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"of": of, "after": after, "limit": limit}))
 }

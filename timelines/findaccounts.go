@@ -33,7 +33,7 @@ func (s Accounts) Find(ctx context.Context, kind string, q snapshot.Query, limit
 	for i, word := range words {
 		prefixes[i] = "'" + word + "':*"
 	}
-	const query = `
+	query := `
 		WITH met AS (
 			SELECT id FROM accounts WHERE name = @name
 			UNION
@@ -41,7 +41,7 @@ func (s Accounts) Find(ctx context.Context, kind string, q snapshot.Query, limit
 		), best AS (
 			SELECT a.id, row_number() OVER (ORDER BY a.name = @name DESC, starts_with(a.name, @name) DESC, a.name) AS place
 			FROM met JOIN accounts a USING (id)
-			WHERE @kind = '' OR a.kind = @kind
+			WHERE (@kind = '' OR a.kind = @kind) AND ` + seen + `
 			ORDER BY place LIMIT @limit
 		)
 		SELECT ` + accountColumns + ` FROM best JOIN (` + accountTables + `) ON a.id = best.id ORDER BY best.place`

@@ -151,7 +151,7 @@ func (s Subscriptions) Requests(ctx context.Context, actor, group int64, after R
 			SELECT q.subscriber_id, q.account_id, q.created_at, a.name
 			FROM subscription_requests q JOIN accounts a ON a.id = q.subscriber_id
 			WHERE q.account_id = t.id AND q.created_at >= @at AND (q.created_at, a.name, t.name) > (@at, @from, @to)
-				AND (t.id <> @actor OR NOT ` + bannedBetween + `)
+				AND (t.id <> @actor OR NOT ` + bannedBetween + `) AND ` + seen + `
 			ORDER BY q.created_at, a.name LIMIT @limit) r
 		ORDER BY r.created_at, r.name, t.name LIMIT @limit`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{

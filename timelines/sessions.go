@@ -51,22 +51,50 @@ func (s Accounts) SignIn(ctx context.Context, name, password string) (token stri
 	// Hashing took a while. If the password was changed meanwhile, the sessions of the old
 	// one have ended, and this must not be one more. So the row must still hold the hash that
 	// was verified. It is locked, so that a change of the password waits and then ends this
-	// session too.
-	const query = `
-		INSERT INTO sessions (token_hash, account_id, expires_at)
-		SELECT @token_hash, account_id, now() + @age::interval
-		FROM credentials WHERE account_id = @account AND password_hash = @password_hash
+	// session too; so is the account, for a suspension. The next statement sees a suspension that
+	// this one waited for.
+	const lock = `
+		SELECT FROM credentials c JOIN accounts a ON a.id = c.account_id
+		WHERE c.account_id = @account AND c.password_hash = @password_hash
 		FOR SHARE`
-	tag, err := s.pool.Exec(ctx, query, pgx.StrictNamedArgs{
-		"token_hash": session[:], "account": a.ID, "password_hash": hash, "age": s.opts.SessionAge,
+	const begin = `
+		INSERT INTO sessions (token_hash, account_id, expires_at) VALUES (@token_hash, @account, now() + @age::interval)`
+	_, err = inTx(ctx, s.core, func(tx pgx.Tx) (struct{}, error) {
+		var none struct{}
+		tag, err := tx.Exec(ctx, lock, pgx.StrictNamedArgs{"account": a.ID, "password_hash": hash})
+		if err != nil {
+			return none, fmt.Errorf("begin session: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return none, ErrBadCredentials
+		}
+		if err := checkSuspendedTx(ctx, tx, a); err != nil {
+			return none, err
+		}
+		_, err = tx.Exec(ctx, begin, pgx.StrictNamedArgs{"token_hash": session[:], "account": a.ID, "age": s.opts.SessionAge})
+		if err != nil {
+			return none, fmt.Errorf("begin session: %w", err)
+		}
+		return none, nil
 	})
 	if err != nil {
-		return "", Account{}, fmt.Errorf("begin session: %w", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return "", Account{}, ErrBadCredentials
+		return "", Account{}, err
 	}
 	return token, a, nil
+}
+
+// checkSuspendedTx returns a *SuspendedError if the account may not sign in now.
+func checkSuspendedTx(ctx context.Context, tx pgx.Tx, a Account) error {
+	const query = `SELECT reason, ends_at FROM suspensions WHERE account_id = @account AND coalesce(ends_at > now(), true)`
+	is := &SuspendedError{Account: a}
+	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": a.ID}).Scan(&is.Reason, &is.Ends)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read suspension: %w", err)
+	}
+	return is
 }
 
 // VerifyPassword returns ErrBadCredentials unless the account of that name signs

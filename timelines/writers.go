@@ -60,6 +60,7 @@ var writable = `(CASE t.writers
 	ELSE false END
 	AND NOT EXISTS (SELECT FROM bans b
 		WHERE (b.account_id, b.banned_id) IN ((@author::bigint, t.their_id), (t.their_id, @author::bigint)))
+	AND NOT EXISTS (SELECT FROM unseen_accounts u WHERE u.account_id = t.their_id)
 	AND (t.kind <> 'group' OR ` + unblocked + ` AND ` + rights.OpenTo("t", "@author::bigint") + `))`
 
 // checkWritableTx returns an InvalidError "to_forbidden" for a destination that the author

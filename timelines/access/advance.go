@@ -74,6 +74,14 @@ func (c *Cache) drop(r timelines.Invalidation) {
 		c.arrivals.kept.Remove(r.AccountID)
 		c.alerts.kept.Remove(r.AccountID)
 		c.counts = r.N
+	case timelines.InvalidUnseen:
+		c.unseen.kept.Purge()
+		c.sets.kept.Purge() // each has the list
+		c.requests.kept.Purge()
+		c.common = r.N
+	case timelines.InvalidSite:
+		c.site.kept.Purge()
+		c.common = r.N
 	}
 }
 
@@ -113,6 +121,8 @@ func (c *Cache) dropAll(label timelines.Clock) {
 	c.requests.kept.Purge()
 	c.arrivals.kept.Purge()
 	c.alerts.kept.Purge()
+	c.unseen.kept.Purge()
+	c.site.kept.Purge()
 	if c.label.Epoch != label.Epoch {
 		c.timelines.kept.Purge()
 		c.ids.kept.Purge()

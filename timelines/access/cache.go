@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"riverrun/timelines"
+	"riverrun/timelines/site"
 )
 
 // Cache holds, on one node, what decides at render who may see what.
@@ -57,6 +58,8 @@ type Cache struct {
 	requests  table[int64, int]                 // how many wait, by the account they are made to
 	arrivals  table[int64, []Arrival]           // by account
 	alerts    table[int64, []Alert]             // by the account whose sources they are of
+	unseen    table[int64, *Sets]               // those of anonymous visitors
+	site      table[int64, site.Site]
 }
 
 // Capacities. A full town of ten thousand active people fits; beyond, the least
@@ -84,6 +87,8 @@ func New(store *timelines.Store) *Cache {
 	c.requests = newTable(c, maxAccounts, 0, c.countRequests)
 	c.arrivals = newTable(c, maxFollowed, 0, c.loadArrivals)
 	c.alerts = newTable(c, maxAccounts, 0, c.loadAlerts)
+	c.unseen = newTable(c, 1, counted, c.loadUnseen)
+	c.site = newTable(c, 1, counted, c.loadSite)
 	return c
 }
 
@@ -220,15 +225,20 @@ func (c *Cache) CheckSession(ctx context.Context, v timelines.Viewer) error {
 	return nil
 }
 
-var anonymous = &Sets{}
-
 // Sets returns what decides for an account; 0 is anonymous.
 func (c *Cache) Sets(ctx context.Context, accountID int64) (*Sets, error) {
+	table, key := &c.sets, accountID
 	if accountID == 0 {
-		return anonymous, nil
+		table, key = &c.unseen, theSite
 	}
-	sets, _, err := c.sets.one(ctx, accountID)
+	sets, _, err := table.one(ctx, key)
 	return sets, err
+}
+
+// Site returns the settings of the site: no statement while they are cached.
+func (c *Cache) Site(ctx context.Context) (site.Site, error) {
+	s, _, err := c.site.one(ctx, theSite)
+	return s, err
 }
 
 // Levels returns the timelines of these ids with their levels: no statement when all of

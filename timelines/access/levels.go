@@ -51,21 +51,25 @@ func (l Levels) OpensAny(s *Sets, decisive []int64) bool {
 
 // HiddenUsers are the people one viewer does not see in one post: neither posts nor
 // comments nor likes of theirs. The zero value hides nobody.
-type HiddenUsers struct{ banned, bannedBy IDs }
+type HiddenUsers struct{ banned, bannedBy, unseen IDs }
 
 // Has reports whether the person is hidden.
-func (h HiddenUsers) Has(person int64) bool { return h.banned.Has(person) || h.bannedBy.Has(person) }
+func (h HiddenUsers) Has(person int64) bool {
+	return h.banned.Has(person) || h.bannedBy.Has(person) || h.unseen.Has(person)
+}
 
 // None reports whether nobody is hidden.
-func (h HiddenUsers) None() bool { return len(h.banned) == 0 && len(h.bannedBy) == 0 }
+func (h HiddenUsers) None() bool {
+	return len(h.banned) == 0 && len(h.bannedBy) == 0 && len(h.unseen) == 0
+}
 
 // Hidden returns the people hidden from the viewer of the sets in a post with these
-// decisive timelines: everybody a ban stands between, whoever set it. Where the
+// decisive timelines: those whom only the staff see, and everybody a ban stands between, whoever set it. Where the
 // post stands in a group the viewer reads and has chosen to see banned people in,
 // the viewer's own bans do not count; and an administrator of that group, who
 // could not keep order there otherwise, also sees the people who have banned them.
 func (l Levels) Hidden(s *Sets, decisive []int64) HiddenUsers {
-	h := HiddenUsers{s.Bans, s.BannedBy}
+	h := HiddenUsers{s.Bans, s.BannedBy, s.Unseen}
 	if len(s.ShowBanned) == 0 || h.None() {
 		return h
 	}

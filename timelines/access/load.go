@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/site"
 )
 
 // The loads of the cache's tables. Each is one statement and so reads one snapshot.
@@ -79,7 +80,9 @@ func (c *Cache) loadSets(ctx context.Context, keys []int64) (map[int64]*Sets, er
 			coalesce((SELECT alerts_seen FROM accounts WHERE id = @viewer), 0) AS alerts_seen,
 			ARRAY(SELECT hidden_id FROM hidden_accounts WHERE account_id = @viewer ORDER BY 1) AS accounts,
 			(SELECT coalesce(jsonb_agg(string_to_array(term, ' ') ORDER BY term), '[]')
-				FROM hidden_terms WHERE account_id = @viewer) AS terms`
+				FROM hidden_terms WHERE account_id = @viewer) AS terms,
+			coalesce((SELECT role FROM staff WHERE account_id = @viewer), '') AS role,
+			'{}'::bigint[] AS unseen`
 	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"viewer": keys[0]})
 	if err != nil {
 		return nil, fmt.Errorf("load access sets: %w", err)
@@ -88,8 +91,41 @@ func (c *Cache) loadSets(ctx context.Context, keys []int64) (map[int64]*Sets, er
 	if err != nil {
 		return nil, fmt.Errorf("load access sets: %w", err)
 	}
+	if !sets.Staff() {
+		unseen, _, err := c.unseen.one(ctx, theSite)
+		if err != nil {
+			return nil, err
+		}
+		sets.Unseen = unseen.Unseen
+	}
 	sets.fingerprint = sets.computeFingerprint()
 	return map[int64]*Sets{keys[0]: sets}, nil
+}
+
+// theSite is the key of what there is one of.
+const theSite = 1
+
+// loadUnseen returns what decides for anonymous visitors, with the list that all sets share.
+func (c *Cache) loadUnseen(ctx context.Context, _ []int64) (map[int64]*Sets, error) {
+	rows, err := c.store.Pool().Query(ctx, `SELECT DISTINCT account_id FROM unseen_accounts ORDER BY 1`)
+	if err != nil {
+		return nil, fmt.Errorf("load unseen accounts: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("load unseen accounts: %w", err)
+	}
+	sets := &Sets{Unseen: ids}
+	sets.fingerprint = sets.computeFingerprint()
+	return map[int64]*Sets{theSite: sets}, nil
+}
+
+func (c *Cache) loadSite(ctx context.Context, _ []int64) (map[int64]site.Site, error) {
+	s, err := site.Read(ctx, c.store.Pool())
+	if err != nil {
+		return nil, err
+	}
+	return map[int64]site.Site{theSite: s}, nil
 }
 
 // loadTimelines also returns the levels of the timelines' gates, by gate.
@@ -172,11 +208,12 @@ func (c *Cache) loadSubfeeds(ctx context.Context, accounts []int64) (map[int64][
 	return found, nil
 }
 
-// countRequests leaves out a request that came beside a ban, as Subscriptions.Requests does.
+// countRequests leaves out a request that came beside a ban, or from somebody who is unseen, as Subscriptions.Requests does.
 func (c *Cache) countRequests(ctx context.Context, accounts []int64) (map[int64]int, error) {
 	return byKey[int64, int](ctx, c, "numbers of requests", `
 		SELECT k.id, (SELECT count(*) FROM subscription_requests r
 			WHERE r.account_id = k.id AND NOT EXISTS (SELECT FROM bans b
-				WHERE (b.account_id, b.banned_id) IN ((r.account_id, r.subscriber_id), (r.subscriber_id, r.account_id))))
+				WHERE (b.account_id, b.banned_id) IN ((r.account_id, r.subscriber_id), (r.subscriber_id, r.account_id)))
+				AND NOT EXISTS (SELECT FROM unseen_accounts u WHERE u.account_id = r.subscriber_id))
 		FROM unnest(@keys::bigint[]) k (id)`, accounts)
 }

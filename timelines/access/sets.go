@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/timelines/admin"
 )
 
 // Sets is what decides, in memory, what one viewer may see: loaded in one
@@ -48,8 +49,17 @@ type Sets struct {
 	// AlertsSeen is up to when the viewer has seen the alerts of sources, in microseconds.
 	AlertsSeen int64
 
+	// Role is what the viewer may do for the site.
+	Role admin.Role
+	// Unseen are the people whom only the staff see; none for one of the staff. All sets of a node
+	// share the list.
+	Unseen IDs
+
 	fingerprint string
 }
+
+// Staff reports whether the viewer is one of the staff.
+func (s *Sets) Staff() bool { return s.Role != admin.Nobody }
 
 // Fingerprint names the viewer's bans, hides and mutes, and the groups they administer, where
 // they see more of banned people and may take things away: two pages of one viewer that
@@ -63,17 +73,18 @@ func (s *Sets) Fingerprint() string {
 }
 
 func (s *Sets) computeFingerprint() string {
-	if cmp.Or(len(s.Administers), len(s.Bans), len(s.BannedBy), len(s.Posts), len(s.Accounts), len(s.Terms), len(s.Muted)) == 0 {
+	if cmp.Or(len(s.Role), len(s.Unseen), len(s.Administers), len(s.Bans), len(s.BannedBy), len(s.Posts), len(s.Accounts), len(s.Terms), len(s.Muted)) == 0 {
 		return "" // nearly everybody
 	}
 	h := sha256.New()
-	for _, set := range []IDs{s.Bans, s.BannedBy, s.ShowBanned, s.Administers, s.Posts, s.Accounts, s.Muted} {
+	for _, set := range []IDs{s.Bans, s.BannedBy, s.ShowBanned, s.Administers, s.Posts, s.Accounts, s.Muted, s.Unseen} {
 		b := binary.BigEndian.AppendUint64(nil, uint64(len(set)))
 		for _, id := range set {
 			b = binary.BigEndian.AppendUint64(b, uint64(id))
 		}
 		h.Write(b)
 	}
+	h.Write([]byte(s.Role + "\n"))
 	for _, t := range s.Terms {
 		h.Write([]byte(strings.Join(t, " ") + "\n"))
 	}
@@ -81,9 +92,9 @@ func (s *Sets) computeFingerprint() string {
 }
 
 // BlockedBetween reports whether a ban stands between the viewer and a person, in
-// whichever direction.
+// whichever direction, or only the staff see the person.
 func (s *Sets) BlockedBetween(person int64) bool {
-	return s.Bans.Has(person) || s.BannedBy.Has(person)
+	return s.Bans.Has(person) || s.BannedBy.Has(person) || s.Unseen.Has(person)
 }
 
 // Reads reports whether the viewer may read a base timeline of that level.

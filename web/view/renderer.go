@@ -393,7 +393,7 @@ func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timel
 		// bans by others: otherwise an author of a thousand comments on one post would
 		// notice each of them. So unfolded comments may count likes of somebody who has
 		// banned the viewer since.
-		for _, id := range sets.Bans {
+		for _, id := range slices.Concat(sets.Bans, sets.Unseen) {
 			add(id)
 		}
 	}

@@ -1,0 +1,207 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// Role is what somebody may do for the site.
+type Role string
+
+// The roles. Nobody is the role of everybody else.
+const (
+	Nobody        Role = ""
+	Moderator     Role = "moderator"     // reports, posts, suspensions
+	Administrator Role = "administrator" // all that, and people, settings and roles
+)
+
+// covers reports whether the role includes another.
+func (r Role) covers(least Role) bool {
+	return least == Nobody || r == Administrator || r == least
+}
+
+// By is who acts: an account, or the command line, which is the zero By.
+type By struct {
+	AccountID int64
+	Name      string // filled in by RequireTx
+}
+
+// CommandLine reports whether no account acts.
+func (b By) CommandLine() bool { return b.AccountID == 0 }
+
+// Store has the staff and their acts. It is safe for concurrent use.
+type Store struct{ timelines *timelines.Store }
+
+// Open returns the staff of that store.
+func Open(t *timelines.Store) *Store { return &Store{t} }
+
+// Errors of this package.
+var (
+	// ErrStaff, which is a timelines.ErrForbidden: only an administrator may do this to one of the
+	// staff.
+	ErrStaff = fmt.Errorf("one of the staff: %w", timelines.ErrForbidden)
+	// ErrSelf, which is a timelines.ErrForbidden: nobody may do this to themselves.
+	ErrSelf = fmt.Errorf("one's own account: %w", timelines.ErrForbidden)
+	// ErrLastAdministrator: a site whose last administrator is gone has nobody in charge.
+	ErrLastAdministrator = errors.New("the last administrator")
+)
+
+// RequireTx returns by with its name, or timelines.ErrForbidden unless it has at least that role
+// until the transaction ends: its row is locked, so a role that is being taken away waits.
+func RequireTx(ctx context.Context, tx pgx.Tx, by By, least Role) (By, error) {
+	if by.CommandLine() {
+		return By{}, nil
+	}
+	var role Role
+	err := tx.QueryRow(ctx, `
+		SELECT s.role, a.name FROM staff s JOIN accounts a ON a.id = s.account_id
+		WHERE s.account_id = @account FOR SHARE OF s`,
+		pgx.StrictNamedArgs{"account": by.AccountID}).Scan(&role, &by.Name)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return By{}, fmt.Errorf("read role: %w", err)
+	}
+	if err != nil || !role.covers(least) {
+		return By{}, timelines.ErrForbidden
+	}
+	return by, nil
+}
+
+// subject is an account that something is done to.
+type subject struct {
+	ID   int64
+	Name string
+	Kind string
+	Role Role
+}
+
+// subjectTx finds and locks a person. It returns timelines.ErrNotFound if there is none of that
+// name.
+func subjectTx(ctx context.Context, tx pgx.Tx, name string) (subject, error) {
+	if !timelines.IsName(name) {
+		return subject{}, timelines.ErrNotFound
+	}
+	// The account's row orders acts on one person. FOR NO KEY UPDATE lets others go on that only
+	// refer to it.
+	rows, err := tx.Query(ctx, `
+		SELECT a.id, a.name, a.kind, coalesce((SELECT role FROM staff WHERE account_id = a.id), '') AS role
+		FROM accounts a WHERE a.name = @name AND a.kind = 'user' FOR NO KEY UPDATE OF a`, pgx.StrictNamedArgs{"name": name})
+	if err != nil {
+		return subject{}, fmt.Errorf("read account: %w", err)
+	}
+	of, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[subject])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return subject{}, timelines.ErrNotFound
+	}
+	if err != nil {
+		return subject{}, fmt.Errorf("read account: %w", err)
+	}
+	return of, nil
+}
+
+// onTx is RequireTx and subjectTx together, for acts that nobody may do to themselves, and to one of
+// the staff only an administrator.
+func onTx(ctx context.Context, tx pgx.Tx, by By, least Role, name string) (By, subject, error) {
+	by, err := RequireTx(ctx, tx, by, least)
+	if err != nil {
+		return by, subject{}, err
+	}
+	of, err := subjectTx(ctx, tx, name)
+	if err != nil {
+		return by, of, err
+	}
+	if of.ID == by.AccountID {
+		return by, of, ErrSelf
+	}
+	if of.Role != Nobody {
+		if _, err := RequireTx(ctx, tx, by, Administrator); errors.Is(err, timelines.ErrForbidden) {
+			return by, of, ErrStaff
+		} else if err != nil {
+			return by, of, err
+		}
+	}
+	return by, of, nil
+}
+
+// SetRole gives a person a role, or takes it away with Nobody. Only administrators may.
+// timelines.ErrNotFound if there is no such person. An account cannot take the last administrator's role;
+// the command line can.
+func (s *Store) SetRole(ctx context.Context, by By, name string, role Role) (timelines.Change, error) {
+	return s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {
+		c.Actor = by.AccountID
+		// Two administrators who unmake each other: the second finds that it is the last.
+		if _, err := tx.Exec(ctx, `LOCK TABLE staff IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+			return c, nil, fmt.Errorf("lock staff: %w", err)
+		}
+		if by, err = RequireTx(ctx, tx, by, Administrator); err != nil {
+			return c, nil, err
+		}
+		of, err := subjectTx(ctx, tx, name)
+		if err != nil || of.Role == role {
+			return c, nil, err
+		}
+		if of.Role == Administrator && !by.CommandLine() {
+			var others bool
+			err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM staff WHERE role = 'administrator' AND account_id <> @account)`,
+				pgx.StrictNamedArgs{"account": of.ID}).Scan(&others)
+			if err != nil {
+				return c, nil, fmt.Errorf("look for administrators: %w", err)
+			}
+			if !others {
+				return c, nil, ErrLastAdministrator
+			}
+		}
+		query := `DELETE FROM staff WHERE account_id = @account`
+		args := pgx.StrictNamedArgs{"account": of.ID}
+		if role != Nobody {
+			query = `INSERT INTO staff (account_id, role) VALUES (@account, @role)
+				ON CONFLICT (account_id) DO UPDATE SET role = EXCLUDED.role, created_at = now()`
+			args["role"] = role
+		}
+		if _, err := tx.Exec(ctx, query, args); err != nil {
+			return c, nil, fmt.Errorf("set role: %w", err)
+		}
+		if err := RecordTx(ctx, tx, by, Act{Kind: SetRole, Account: of.ID, Subject: of.Name, Detail: string(role)}); err != nil {
+			return c, nil, err
+		}
+		return c, []timelines.Invalidation{{Kind: timelines.InvalidSets, AccountID: of.ID}}, nil
+	})
+}
+
+// Member is one of the staff.
+type Member struct {
+	AccountID int64
+	Name      string
+	Title     string
+	Role      Role
+	Since     time.Time
+}
+
+// Staff returns all of the staff, administrators first.
+func (s *Store) Staff(ctx context.Context) ([]Member, error) {
+	rows, err := s.timelines.Pool().Query(ctx, `
+		SELECT s.account_id, a.name, a.title, s.role, s.created_at AS since
+		FROM staff s JOIN accounts a ON a.id = s.account_id ORDER BY s.role, a.name`)
+	if err != nil {
+		return nil, fmt.Errorf("read staff: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[Member])
+	if err != nil {
+		return nil, fmt.Errorf("read staff: %w", err)
+	}
+	return list, nil
+}
+
+// HasAdministrator reports whether anybody is an administrator.
+func (s *Store) HasAdministrator(ctx context.Context) (has bool, err error) {
+	err = s.timelines.Pool().QueryRow(ctx, `SELECT EXISTS (SELECT FROM staff WHERE role = 'administrator')`).Scan(&has)
+	if err != nil {
+		return false, fmt.Errorf("look for administrators: %w", err)
+	}
+	return has, nil
+}
