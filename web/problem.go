@@ -13,6 +13,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/admin"
 	"riverrun/timelines/drafts"
 	"riverrun/timelines/files"
 	"riverrun/timelines/outage"
@@ -226,6 +227,13 @@ func (s *Server) formError(r *request, err error) (view.FormError, error) {
 	}
 	if errors.Is(err, timelines.ErrNameTaken) {
 		return view.FormError{Field: "name", Text: r.loc.T("invalid.name_taken")}, nil
+	}
+	for problem, key := range map[error]string{
+		admin.ErrSelf: "admin.error.self", admin.ErrStaff: "admin.error.staff", admin.ErrLastAdministrator: "admin.error.last",
+	} {
+		if errors.Is(err, problem) {
+			return view.FormError{Text: r.loc.T(key), Status: http.StatusForbidden}, nil
+		}
 	}
 	if errors.Is(err, errLimited) {
 		return view.FormError{Text: r.loc.T("error.limited"), Status: http.StatusTooManyRequests}, nil

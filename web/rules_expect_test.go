@@ -62,19 +62,19 @@ func (r *ruleRow) String() string {
 type relation string
 
 const (
-	nobody     relation = "nobody"     // not signed in
-	stranger   relation = "stranger"   // signed in, and no more
-	subscriber relation = "subscriber" // follows the authors; the private one has let them in
-	excluded   relation = "excluded"   // was let in by the authors, who leave them out; follows who talks with them
-	outcast    relation = "outcast"    // follows the authors; the groups leave them out
-	admitted   relation = "admitted"   // is let into all that is private of the authors' and groups', and follows nobody
-	member     relation = "member"     // of all groups
-	admin      relation = "admin"      // of all groups
-	blocked    relation = "blocked"    // a member whom the groups keep from writing
-	recipient  relation = "recipient"  // of all messages
-	fan        relation = "fan"        // follows only the talker, who likes and comments on everything
-	insider    relation = "insider"    // follows and reads everything but messages
-	author     relation = "author"     // one of the three; a member of all groups
+	nobody      relation = "nobody"     // not signed in
+	stranger    relation = "stranger"   // signed in, and no more
+	subscriber  relation = "subscriber" // follows the authors; the private one has let them in
+	excluded    relation = "excluded"   // was let in by the authors, who leave them out; follows who talks with them
+	outcast     relation = "outcast"    // follows the authors; the groups leave them out
+	admitted    relation = "admitted"   // is let into all that is private of the authors' and groups', and follows nobody
+	member      relation = "member"     // of all groups
+	administers relation = "admin"      // of all groups
+	blocked     relation = "blocked"    // a member whom the groups keep from writing
+	recipient   relation = "recipient"  // of all messages
+	fan         relation = "fan"        // follows only the talker, who likes and comments on everything
+	insider     relation = "insider"    // follows and reads everything but messages
+	author      relation = "author"     // one of the three; a member of all groups
 )
 
 // A ruleViewer is one who looks, and all there is to say of them.
@@ -136,7 +136,7 @@ func (v *ruleViewer) follows(account string) bool {
 	switch v.rel {
 	case subscriber, outcast:
 		return writes
-	case member, admin, blocked, author:
+	case member, administers, blocked, author:
 		return group
 	case fan, excluded:
 		return account == ruleTalker
@@ -191,7 +191,7 @@ func (v *ruleViewer) apart(person string) bool { return v.bans(person) || v.bann
 func (v *ruleViewer) sees(person string, r *ruleRow) bool {
 	for _, p := range r.places {
 		if v.shows && slices.Contains(showingGroups, p.owner) && v.reads(p) {
-			return v.rel == admin || !v.bannedBy(person)
+			return v.rel == administers || !v.bannedBy(person)
 		}
 	}
 	return !v.apart(person)

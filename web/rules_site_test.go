@@ -63,17 +63,17 @@ func ruleViewers() []*ruleViewer {
 			name: fmt.Sprintf("viewer-%02d", len(viewers)), rel: rel, ban: ban, shows: shows, hides: hides,
 		})
 	}
-	for _, rel := range []relation{stranger, subscriber, excluded, outcast, admitted, member, admin, blocked, recipient, fan, insider} {
+	for _, rel := range []relation{stranger, subscriber, excluded, outcast, admitted, member, administers, blocked, recipient, fan, insider} {
 		add(rel, noBan, false, "")
 	}
 	for _, ban := range []string{bansAuthors, authorsBan, bansTalker, talkerBans} {
 		for _, rel := range []relation{stranger, subscriber, member, recipient, fan, insider} {
 			add(rel, ban, false, "")
 		}
-		for _, rel := range []relation{member, admin} {
+		for _, rel := range []relation{member, administers} {
 			add(rel, ban, true, "")
 		}
-		add(admin, ban, false, "")
+		add(administers, ban, false, "")
 	}
 	add(stranger, bansAuthors, true, "") // shows them in a group that is closed to them, too
 	for _, hides := range []string{"post", "author", "group", "word", "tag", "talker"} {
@@ -286,7 +286,7 @@ func (s *ruleSite) relate(v *ruleViewer) {
 			}
 		}
 	}
-	if v.rel == admin || v.rel == blocked {
+	if v.rel == administers || v.rel == blocked {
 		set := s.Store.Groups.Promote
 		if v.rel == blocked {
 			set = s.Store.Groups.Block

@@ -320,7 +320,7 @@ func (c *ruleCheck) aside(r *ruleRow) {
 	if len(r.comments) == 0 {
 		return
 	}
-	keeps := c.v.rel == admin && slices.ContainsFunc(r.places, func(p rulePlace) bool { return p.kind == kinds.Group })
+	keeps := c.v.rel == administers && slices.ContainsFunc(r.places, func(p rulePlace) bool { return p.kind == kinds.Group })
 	status := want(403)
 	switch seen := c.v.sees(ruleTalker, r); {
 	case reads && !seen:

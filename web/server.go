@@ -26,6 +26,7 @@ import (
 	"riverrun/timelines/reads"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/dictionary"
+	"riverrun/web/adminpages"
 	"riverrun/web/live"
 	"riverrun/web/view"
 )
@@ -124,6 +125,7 @@ type Server struct {
 	reads  *reads.Cache
 	// dictionary has the words that give posts tags.
 	dictionary *dictionary.Store
+	admin      *adminpages.Pages
 	// sources are read over the connections of pages; pushing has some of its own from Start to
 	// Stop, which are closed by pushingPool.
 	sources, pushing *sources.Store
@@ -184,6 +186,7 @@ func New(c Config) (*Server, error) {
 		static:          static,
 		reads:           marks,
 		dictionary:      dictionary.Open(c.Timelines),
+		admin:           adminpages.New(c.Timelines),
 		now:             time.Now,
 	}
 	if c.Metrics != nil {
@@ -278,6 +281,7 @@ func (s *Server) Handler() http.Handler {
 		pushAPI{s},
 		feedHelp{s},
 		hubCalls{s},
+		staffPages{s},
 	} {
 		of.routes(mux)
 	}

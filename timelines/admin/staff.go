@@ -21,8 +21,11 @@ const (
 	Administrator Role = "administrator" // all that, and people, settings and roles
 )
 
-// covers reports whether the role includes another.
-func (r Role) covers(least Role) bool {
+// Roles are all of them, the least first.
+var Roles = []Role{Nobody, Moderator, Administrator}
+
+// Covers reports whether the role includes another.
+func (r Role) Covers(least Role) bool {
 	return least == Nobody || r == Administrator || r == least
 }
 
@@ -66,7 +69,7 @@ func RequireTx(ctx context.Context, tx pgx.Tx, by By, least Role) (By, error) {
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return By{}, fmt.Errorf("read role: %w", err)
 	}
-	if err != nil || !role.covers(least) {
+	if err != nil || !role.Covers(least) {
 		return By{}, timelines.ErrForbidden
 	}
 	return by, nil

@@ -105,6 +105,9 @@ func (w FormError) at(field string) string {
 	return ""
 }
 
+// At returns the error of a field, or "" if it has none; "" is the form as a whole.
+func (w FormError) At(field string) string { return w.at(field) }
+
 // Key returns the key for the form when it is shown again: the one it was sent with,
 // which keeps what has been done from being done twice, or another if that is wrong.
 func (w FormError) Key(sent string) string {

@@ -75,7 +75,7 @@ func placeholders(text string) []string {
 
 func TestCatalogueIsUsed(t *testing.T) {
 	var sources bytes.Buffer
-	for _, pattern := range []string{"*.go", "*.templ", "../*.go"} {
+	for _, pattern := range []string{"*.go", "*.templ", "../*.go", "../adminpages/*.go", "../adminpages/*.templ"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -106,7 +106,8 @@ func TestCatalogueIsUsed(t *testing.T) {
 		if strings.HasPrefix(key, "invalid.") {
 			continue // put together from a code of the store
 		}
-		if !strings.Contains(sources.String(), `"`+key+`"`) {
+		putTogether := key[:strings.LastIndex(key, ".")+1] // with the value of a variable
+		if !strings.Contains(sources.String(), `"`+key+`"`) && !strings.Contains(sources.String(), `"`+putTogether+`"`) {
 			t.Errorf("%q is used nowhere", key)
 		}
 	}
@@ -125,6 +126,13 @@ func TestInvalidCodesAreListed(t *testing.T) {
 	words, err := filepath.Glob("../../timelines/sources/dictionary/*.go")
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, room := range []string{"../../timelines/admin/*.go", "../../timelines/site/*.go", "../adminpages/*.go"} {
+		more, err := filepath.Glob(room)
+		if err != nil || len(more) == 0 {
+			t.Fatalf("the sources of %s: %v, %v", room, more, err)
+		}
+		files = append(files, more...)
 	}
 	files = append(append(files, web...), words...)
 	code := regexp.MustCompile(`Code: +"([a-z_]+)"`)

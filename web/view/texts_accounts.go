@@ -90,7 +90,8 @@ var accountsTexts = texts{
 		"You have banned {who}. You don’t see each other’s posts, comments or likes.",
 		"{who} у вас в бане. Вы не видите записи, комментарии и лайки друг друга.",
 	},
-	"account.apart": {"You can’t see what {who} writes.", "Вы не можете читать то, что пишет {who}."},
+	"account.suspended": {"This account is suspended or closed.", "Эта учётная запись заблокирована или закрыта."},
+	"account.apart":     {"You can’t see what {who} writes.", "Вы не можете читать то, что пишет {who}."},
 	"account.banned.shown": {
 		"In this group you also see people you’ve banned.",
 		"В этой группе вы видите и тех, кого забанили.",

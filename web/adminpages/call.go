@@ -1,0 +1,66 @@
+package adminpages
+
+import (
+	"context"
+	"net/http"
+
+	"riverrun/timelines"
+	"riverrun/timelines/admin"
+	"riverrun/web/view"
+)
+
+// Call is one request of one of the staff, and the answer to it.
+type Call interface {
+	Request() *http.Request
+	// By is who asks, and Role what they may do.
+	By() admin.By
+	Role() admin.Role
+	// Base is that of a page. It is another one each time.
+	Base() *view.Base
+	// Act makes a change and returns when it is acknowledged.
+	Act(change func(context.Context) (timelines.Change, error)) error
+	// Show answers with a page.
+	Show(page view.Component) error
+	// Again answers with the page of a form that has an error, or returns err if it is no error of a
+	// form.
+	Again(err error, page func(view.FormError) (view.Component, error)) error
+	// Done answers a form that was done, with a redirect.
+	Done(address string) error
+}
+
+// Route is an address of these pages.
+type Route struct {
+	Pattern string
+	Least   admin.Role // others do not learn that there is such a page
+	Handle  func(Call) error
+}
+
+// Pages are the pages. They are safe for concurrent use.
+type Pages struct{ staff *admin.Store }
+
+// New returns the pages of a site.
+func New(t *timelines.Store) *Pages { return &Pages{staff: admin.Open(t)} }
+
+// Routes are the addresses of all pages.
+func (p *Pages) Routes() []Route {
+	return []Route{
+		{"GET " + Path, admin.Moderator, p.start},
+		{"GET " + peoplePath, admin.Moderator, p.people},
+		{"GET " + personPattern, admin.Moderator, p.person},
+		{"POST " + personPattern + "/suspend", admin.Moderator, p.suspend},
+		{"POST " + personPattern + "/restore", admin.Moderator, p.restore},
+		{"POST " + personPattern + "/role", admin.Administrator, p.setRole},
+		{"GET " + actsPath, admin.Administrator, p.acts},
+	}
+}
+
+// Addresses of the pages.
+const (
+	Path          = "/admin"
+	peoplePath    = Path + "/people"
+	personPattern = peoplePath + "/{name}"
+	actsPath      = Path + "/acts"
+)
+
+// PersonPath is the address of the page about a person.
+func PersonPath(name string) string { return peoplePath + "/" + name }

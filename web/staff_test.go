@@ -1,0 +1,65 @@
+package web_test
+
+import (
+	"context"
+	"testing"
+
+	"riverrun/timelines"
+	"riverrun/timelines/admin"
+	"riverrun/web/webtest"
+)
+
+// inCharge gives somebody a role.
+func inCharge(p *webtest.Person, role admin.Role) {
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return admin.Open(p.Site.Store).SetRole(ctx, admin.By{}, p.Account.Name, role)
+	})
+}
+
+// A moderator suspends somebody and hides what they wrote; it is gone for everybody but the staff, on
+// pages and on pages that are open, and comes back when the suspension is lifted.
+func TestSuspending(t *testing.T) {
+	s := webtest.New(t, nil)
+	ann, mia, eve, bob := s.Person("ann"), s.Person("mia"), s.Person("eve"), s.Person("bob")
+	inCharge(ann, admin.Administrator)
+	inCharge(mia, admin.Moderator)
+	bob.Subscribe("eve")
+	spam := eve.Post("buy these watches")
+	said := bob.Post("hello")
+	eve.Comment(said.Code, "and these shoes")
+	eve.Like(said.Code)
+	a, m, e, b, nobody := ann.Visitor(), mia.Visitor(), eve.Visitor(), bob.Visitor(), s.Visitor()
+
+	for _, page := range []string{"/admin", "/admin/people", "/admin/people/eve", "/admin/acts"} {
+		b.Get(page).Wants(404)
+		nobody.Get(page).Wants(303)
+		a.Get(page).Wants(200)
+	}
+	m.Get("/admin/acts").Wants(404)
+	m.Post("/admin/people/eve/role", "role", "administrator").Wants(404)
+	b.Post("/admin/people/eve/suspend", "reason", "no", "days", "7").Wants(404)
+	m.Post("/admin/people/eve/suspend", "days", "7").Wants(422).Has("Give a reason.")
+	m.Post("/admin/people/ann/suspend", "reason", "no", "days", "7").Wants(403).Has("Only an administrator")
+	m.Post("/admin/people/mia/suspend", "reason", "no", "days", "7").Wants(403).Has("one’s own account")
+	m.Get("/admin/people?q=ev").Wants(200).Has("@eve").Lacks("@bob")
+	b.Get("/").Wants(200).Has("buy these watches")
+
+	m.Post("/admin/people/eve/suspend", "reason", "spam <b>", "days", "7", "hide", "1").LeadsTo("/admin/people/eve?done=suspended")
+	e.Get("/").Lacks("buy these watches")
+	e.Get("/settings").LeadsTo("/login?back=%2Fsettings")
+	for page, lacks := range map[string]string{
+		"/": "buy these watches", "/eve": "buy these watches", "/p/" + said.Code: "these shoes", "/everything": "buy these watches",
+		"/search?q=watches": "buy these watches", "/people": "@eve", "/bob/followers": "@eve",
+	} {
+		b.Get(page).Lacks(lacks)
+		nobody.Get(page).Lacks(lacks)
+	}
+	b.Get("/p/" + spam.Code).Wants(404)
+	b.Get("/eve").Wants(403).Has("suspended")
+	m.Get("/eve").Wants(200).Has("buy these watches")
+	a.Get("/admin/people/eve").Wants(200).Has("spam &lt;b&gt;", "@mia: suspended @eve")
+
+	m.Post("/admin/people/eve/restore").LeadsTo("/admin/people/eve?done=restored")
+	b.Get("/").Wants(200).Has("buy these watches")
+	b.Get("/p/" + said.Code).Has("these shoes")
+}
