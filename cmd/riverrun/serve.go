@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"riverrun/jobs"
+	"riverrun/timelines/blobs"
 	"riverrun/web"
 )
 
@@ -71,7 +72,7 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 		DatabaseTimeout: n.config.databaseTimeout,
 		Limits:          web.Limits{SignUps: n.config.signUps, SignIns: n.config.signIns, Writes: n.config.writes},
 		TrustedProxies:  n.config.trustedProxies,
-		Ready:           n.ready(work),
+		Ready:           n.ready(work, blobs.NewHealth(files)),
 		MetricsPage:     promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelWarn)}),
 		Metrics:         n.metrics,
 		Backlog: func(ctx context.Context, than time.Duration) (bool, error) {
@@ -122,7 +123,7 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 }
 
 // ready reports whether everything a page and a change need answers.
-func (n *node) ready(work *jobs.Jobs) func(context.Context) error {
+func (n *node) ready(work *jobs.Jobs, files *blobs.Health) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := n.timelines.Ping(ctx); err != nil {
 			return fmt.Errorf("primary store: %w", err)
@@ -130,7 +131,10 @@ func (n *node) ready(work *jobs.Jobs) func(context.Context) error {
 		if err := n.rivers.Ping(ctx); err != nil {
 			return fmt.Errorf("secondary store: %w", err)
 		}
-		return work.Ready(ctx)
+		if err := work.Ready(ctx); err != nil {
+			return err
+		}
+		return files.Check(ctx)
 	}
 }
 
