@@ -7,6 +7,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -67,8 +68,10 @@ func (r *Report) add(name string, status Status, found, do string) {
 	r.Checks = append(r.Checks, Check{name, status, found, do})
 }
 
-// addError is for what could not be looked at.
-func (r *Report) addError(name string, err error, do string) { r.add(name, Fail, err.Error(), do) }
+// addError is for what could not be looked at; mostly it is the database that does not answer.
+func (r *Report) addError(name string, err error, do string) {
+	r.add(name, Fail, err.Error(), cmp.Or(do, "look into the log of PostgreSQL"))
+}
 
 // Store says how to reach one of the two databases.
 type Store struct {
@@ -153,7 +156,7 @@ func (e examination) open(ctx context.Context, name string, s Store) *database {
 	setting := map[string]string{"primary": "DATABASE_URL", "secondary": "RIVERS_DATABASE_URL"}[name]
 	row := name + " store"
 	if s.Err != nil {
-		e.addError(row, s.Err, "")
+		e.addError(row, s.Err, "make it reachable; until then pages and forms are answered 503")
 		return nil
 	}
 	cfg := s.Config.Copy()

@@ -36,7 +36,7 @@ func (e examination) files(ctx context.Context, primary *database) {
 	}
 	found, err := files.Check(ctx, primary.pool, e.Blobs)
 	if err != nil {
-		e.addError("files: content", err, "")
+		e.addError("files: content", err, "see why "+e.BlobsAt+" cannot be read")
 		return
 	}
 	e.Checks = append(e.Checks, contentCheck(found))
@@ -65,7 +65,7 @@ func contentCheck(found files.Report) Check {
 func (e examination) disk(name, dir string) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
-		e.addError(name, fmt.Errorf("%s: %w", dir, err), "")
+		e.addError(name, fmt.Errorf("%s: %w", dir, err), "make the directory, or mend the setting that names it")
 		return
 	}
 	e.Checks = append(e.Checks, diskCheck(name, dir, uint64(s.Bavail)*uint64(s.Bsize), uint64(s.Blocks)*uint64(s.Bsize)))

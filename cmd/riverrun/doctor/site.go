@@ -74,7 +74,7 @@ func (e examination) host(ctx context.Context, asker asker) {
 	answer, _, err := asker.ask(ctx, "/robots.txt")
 	switch {
 	case err != nil:
-		e.addError("site: host", err, "")
+		e.addError("site: host", err, "look into the log of the proxy")
 	case answer.StatusCode == http.StatusMisdirectedRequest:
 		e.add("site: host", Fail, "the site is asked for another host than that of RIVERRUN_URL", "have the proxy pass the Host header on (nginx: proxy_set_header Host $host)")
 	case answer.StatusCode != http.StatusOK:
@@ -93,7 +93,7 @@ func (e examination) forwarded(ctx context.Context, asker asker, at *url.URL) {
 	direct := splitErr == nil && at.Scheme == "http" && at.Port() == listens
 	switch {
 	case err != nil:
-		e.addError(name, err, "")
+		e.addError(name, err, "look into the log of the proxy")
 	case answer.StatusCode == http.StatusNotFound:
 		e.add(name, OK, "the site knows that its visitors are elsewhere", "")
 	case strings.HasPrefix(body, "ready") || strings.HasPrefix(body, "not ready"):
@@ -114,7 +114,7 @@ func (e examination) socket(ctx context.Context, asker asker) {
 		"Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "cml2ZXJydW4tZG9jdG9yIQ==", "Origin", e.URL)
 	switch {
 	case err != nil:
-		e.addError("site: websocket", err, "")
+		e.addError("site: websocket", err, "look into the log of the proxy")
 	case answer.StatusCode == http.StatusSwitchingProtocols:
 		e.add("site: websocket", OK, "passes", "")
 	default:
