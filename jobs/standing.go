@@ -25,13 +25,13 @@ type Queue struct {
 	Name string
 	// Waiting are due or will be, and Running are worked.
 	Waiting, Running int64
-	// Oldest is how long the one that has been due for longest waits.
+	// Oldest is how long the job waits that was due first.
 	Oldest time.Duration
 	// Failing are waiting after many failures; they are tried again and again.
 	Failing int64
 	// Orphaned are running since more than a minute by the name of a node that does not live.
 	Orphaned int64
-	// Longest is how long the one that runs for longest has been running on a node that lives.
+	// Longest is how long the job runs that a living node began first.
 	Longest time.Duration
 	// Discarded will not be tried again. MissedChores are the same of periodic jobs, whose next run
 	// does what they did not.
@@ -99,8 +99,8 @@ func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Se
 // Urgent reports whether people with a page open wait for the queue's jobs.
 func (q Queue) Urgent() bool { return q.Name == queueNow || q.Name == queueRebuild }
 
-// Connections is how many connections to the primary store a node may open that works so many jobs
-// at a time, besides those of Config.Pool.
+// Connections is how many connections to the primary store a node with the workers of cfg may open,
+// besides those of Config.Pool.
 func Connections(cfg Config) int {
 	cfg = cfg.withDefaults()
 	return workersConnections(cfg) + sourcesConnections + 1 // presence

@@ -74,9 +74,8 @@ func (s *Server) routeHealth(mux *http.ServeMux) {
 var proxied = []string{"X-Forwarded-For", "Forwarded", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
 
 // fromHere reports whether a program of this machine sent the request itself: over a loopback
-// connection, and not as a proxy on this machine, whose visitors may be anywhere. Whom the site
-// trusts to name its visitors does not matter here: anybody may send such a header, but that only takes
-// something from them.
+// connection, and not as a proxy on this machine, whose visitors may be anywhere. It does not matter
+// which proxies the site trusts: anybody may send such a header, and gets less for it.
 func fromHere(r *http.Request) bool {
 	for _, name := range proxied {
 		if _, ok := r.Header[name]; ok {

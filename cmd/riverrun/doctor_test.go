@@ -149,7 +149,7 @@ func TestDoctorOfAMissingDirectory(t *testing.T) {
 	}
 }
 
-// What one process may open fits into a server with PostgreSQL's own max_connections.
+// The connections of one process fit into a server with PostgreSQL's own max_connections.
 func TestConnectionsOfTheDefaults(t *testing.T) {
 	c, _, err := parse(map[string]string{"HOME": "/"})
 	if err != nil {

@@ -141,7 +141,7 @@ func (e examination) schema(ctx context.Context, db *database) bool {
 func (e examination) connections(primary, secondary *database, nodes int) {
 	of := func(name string, db *database, opens int) {
 		free := db.about.MaxConnections - db.about.Reserved
-		row := Check{name + ": max_connections", OK, fmt.Sprintf("%d, of which %d for riverrun; a process may open %d", db.about.MaxConnections, free, opens), ""}
+		row := Check{name + ": max_connections", OK, fmt.Sprintf("%d, %d without those for superusers; a process may open %d", db.about.MaxConnections, free, opens), ""}
 		switch {
 		case opens > free:
 			row.Status, row.Do = Fail, fmt.Sprintf("set max_connections to %d or more, or RIVERRUN_CONNECTIONS and RIVERRUN_WORKERS lower", opens+db.about.Reserved)
@@ -199,9 +199,9 @@ func clockCheck(name string, apart time.Duration) Check {
 	return row
 }
 
-// freshness looks for posts of the future. What is new gets its place from the primary server's clock,
-// or the place after its post's former one; so a clock that was put back lets new posts stand below
-// older ones until it has caught up.
+// freshness looks for posts of the future. A new post gets its place from the primary server's clock,
+// and a bump the place after the post's former one if that is later. So, after a clock was put back, new
+// posts stand below older ones until it has caught up.
 //
 // The newest posts are found by their key, and what stands on top of the aggregate timelines by the
 // index of pages.
