@@ -262,14 +262,19 @@ func (j *Jobs) closePools() {
 	j.pool.Close()
 }
 
-// openPool returns the workers' own connections: one per worker, and some with which the
-// queue listens, fetches, completes and elects.
+// workersConnections are one per worker, and some with which the queue listens, fetches, completes
+// and elects.
+func workersConnections(cfg Config) int {
+	return cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 8 + fetchWorkers + pushWorkers + sourceWorkers + feedWorkers + photoWorkers + homesWorkers
+}
+
+// openPool returns the workers' own connections.
 func openPool(cfg Config) (*pgxpool.Pool, error) {
 	own := cfg.Pool.Config()
 	own.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	maps.Copy(own.ConnConfig.RuntimeParams, soonGone) // what they hold must not outlive this node
 	own.MinConns = 0
-	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 8 + fetchWorkers + pushWorkers + sourceWorkers + feedWorkers + photoWorkers + homesWorkers)
+	own.MaxConns = int32(workersConnections(cfg))
 	// The context is for MinConns only.
 	pool, err := pgxpool.NewWithConfig(context.Background(), own)
 	if err != nil {

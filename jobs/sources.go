@@ -37,13 +37,16 @@ const (
 	yieldMost   = 10 * time.Second
 )
 
+// sourcesConnections are one per load and fetch, and two for looks at them.
+const sourcesConnections = sourceWorkers + feedWorkers + 2
+
 // openSources opens connections that only loads and fetches use. Each holds a connection from its
 // beginning to its end, and pages must not wait for that connection. Their writes are durable, and
 // their locks do not outlive this node.
 func openSources(cfg Config) (*pgxpool.Pool, error) {
 	own := cfg.Pool.Config()
 	maps.Copy(own.ConnConfig.RuntimeParams, soonGone)
-	own.MinConns, own.MaxConns = 0, sourceWorkers+feedWorkers+2
+	own.MinConns, own.MaxConns = 0, sourcesConnections
 	pool, err := pgxpool.NewWithConfig(context.Background(), own) // the context is for MinConns only
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)

@@ -207,3 +207,23 @@ func standing(ctx context.Context, conn *pgxpool.Conn, store string, steps []ste
 	}
 	return version, nil
 }
+
+// Stand returns the version of a store, primary or secondary, and the newest one that this binary
+// knows. It changes nothing. The error is ErrNewer or ErrEarlierBuild if this binary cannot use the
+// store; a version that is too low is none, as a start brings it up to date.
+func Stand(ctx context.Context, pool *pgxpool.Pool, store string) (version, newest int, err error) {
+	steps, err := load(files, store)
+	if err != nil {
+		return 0, 0, err
+	}
+	if version, err = Version(ctx, pool); err != nil || version == 0 {
+		return version, len(steps), err
+	}
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return version, len(steps), fmt.Errorf("schema version of the %s store: %w", store, err)
+	}
+	defer conn.Release()
+	_, err = standing(ctx, conn, store, steps)
+	return version, len(steps), err
+}

@@ -36,9 +36,10 @@ const (
 	batchTime  = 30 * time.Second
 	// resultsTime bounds the answer with the results of a load.
 	resultsTime = 10 * time.Minute
-	// pushConnections is how many batches a node applies at a time, maxPushing how many it holds in
+	// PushConnections is how many batches a node applies at a time, each over a connection to the
+	// primary store besides those of pages; maxPushing is how many it holds in
 	// memory, and maxPushingOne how many of these may be of one source.
-	pushConnections = 4
+	PushConnections = 4
 	maxPushing      = 16
 	maxPushingOne   = 4
 )
@@ -61,7 +62,7 @@ func openPushing(pool *pgxpool.Pool) (*pgxpool.Pool, error) {
 	for name, value := range timelines.SoonGone {
 		own.ConnConfig.RuntimeParams[name] = value
 	}
-	own.MinConns, own.MinIdleConns, own.MaxConns = 0, 0, pushConnections
+	own.MinConns, own.MinIdleConns, own.MaxConns = 0, 0, PushConnections
 	opened, err := pgxpool.NewWithConfig(context.Background(), own) // the context is for MinConns only
 	if err != nil {
 		return nil, fmt.Errorf("connections for pushes: %w", err)

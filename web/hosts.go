@@ -15,8 +15,9 @@ import (
 // name. A redirect would loop behind a proxy that replaces the Host header.
 func (s *Server) misdirected(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Prometheus may use another name than people do, if people have one.
-		open := quiet(r.URL.Path) && (s.ownHost || r.URL.Path != "/metrics")
+		// Prometheus may use another name than people do, if people have one. To others than this
+		// machine's own programs the address is as any other.
+		open := r.URL.Path == "/healthz" || fromHere(r) && (r.URL.Path == "/readyz" || s.ownHost && r.URL.Path == "/metrics")
 		if open || s.isOurs(r.Host) {
 			next.ServeHTTP(w, r)
 			return

@@ -169,9 +169,18 @@ func TestHostIsChecked(t *testing.T) {
 				t.Errorf("at host %q: %q", host, body)
 			}
 		}
-		for _, address := range []string{"/healthz", "/readyz"} {
-			if w := ask("GET", host, address); w.Code != 200 {
-				t.Errorf("%s at host %q: status %d, want 200", address, host, w.Code)
+		if w := ask("GET", host, "/healthz"); w.Code != 200 {
+			t.Errorf("/healthz at host %q: status %d, want 200", host, w.Code)
+		}
+		for _, address := range []string{"/readyz", "/metrics"} {
+			r := httptest.NewRequest("GET", address, nil)
+			r.Host, r.RemoteAddr = host, "127.0.0.1:1234"
+			w := httptest.NewRecorder()
+			if site.ServeHTTP(w, r); w.Code != 200 {
+				t.Errorf("%s from this machine at host %q: status %d, want 200", address, host, w.Code)
+			}
+			if w := ask("GET", host, address); w.Code != http.StatusMisdirectedRequest {
+				t.Errorf("%s from elsewhere at host %q: status %d, want 421", address, host, w.Code)
 			}
 		}
 	}

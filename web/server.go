@@ -60,7 +60,8 @@ type Config struct {
 	Listen string
 	// Ready reports whether everything a page needs answers; nil: always.
 	Ready func(context.Context) error
-	// MetricsPage answers /metrics; nil: there is no such page.
+	// MetricsPage answers /metrics; nil: there is no such page. It and /readyz are for this machine
+	// alone.
 	MetricsPage http.Handler
 	// Metrics is where the package's own figures are registered; nil: nowhere.
 	Metrics prometheus.Registerer
@@ -102,8 +103,7 @@ type Server struct {
 	url       *url.URL
 	ownHost   bool
 	listen    string
-	ready     func(context.Context) error
-	metrics   http.Handler
+	health    Health
 	pageTook  *prometheus.HistogramVec // by river kind
 	// sessionAge is how long a browser keeps the cookie; the store decides how long
 	// the session behind it lives.
@@ -168,7 +168,7 @@ func New(c Config) (*Server, error) {
 	pages := view.NewRenderer(view.Config{Access: c.Rivers.Access(), Asset: static.url, Reads: marks})
 	s := &Server{
 		timelines: c.Timelines, rivers: c.Rivers, homes: cmp.Or(c.Home, strategies.NewHomes(strategies.NameRivers, strategies.Stores{Primary: c.Timelines, Rivers: c.Rivers})), tiers: c.Tiers, blobs: c.Blobs, pushKeys: c.PushKeys, fileSize: cmp.Or(c.FileSize, DefaultFileSize), sources: cmp.Or(c.Sources, sources.Open(c.Timelines)), log: c.Log, url: address, ownHost: c.OwnHost, listen: cmp.Or(c.Listen, address.Host),
-		ready: c.Ready, metrics: c.MetricsPage,
+		health: Health{Ready: c.Ready, Metrics: c.MetricsPage, Timeout: c.DatabaseTimeout, Log: c.Log},
 		pageTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "riverrun_page_seconds",
 			Help:    "Time to answer a page, by the kind of its river.",
@@ -345,33 +345,4 @@ func nowhere(mux *http.ServeMux, w http.ResponseWriter, r *request) error {
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	return errMethod
-}
-
-// routeHealth serves the health checks and the metrics.
-func (s *Server) routeHealth(mux *http.ServeMux) {
-	plain := func(w http.ResponseWriter, status int, text string) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(text + "\n")) // the client is gone
-	}
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		plain(w, http.StatusOK, "alive")
-	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), s.databaseTimeout)
-		defer cancel()
-		if s.ready != nil {
-			if err := s.ready(ctx); err != nil {
-				if !errors.Is(err, context.Canceled) {
-					s.log.WarnContext(ctx, "not ready", "error", err)
-				}
-				plain(w, http.StatusServiceUnavailable, "not ready")
-				return
-			}
-		}
-		plain(w, http.StatusOK, "ready")
-	})
-	if s.metrics != nil {
-		mux.Handle("GET /metrics", s.metrics)
-	}
 }

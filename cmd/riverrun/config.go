@@ -68,6 +68,8 @@ type config struct {
 	// fetchProxy is nil for none.
 	fetchProxy *url.URL
 
+	// opsListen is where health, metrics and profiles are served; empty: nowhere of their own.
+	opsListen string
 	// pprof is where profiles are served; the zero value is nowhere.
 	pprof netip.AddrPort
 
@@ -95,15 +97,14 @@ func (s setting) flag() string {
 func settings(lookup func(string) (string, bool)) []setting {
 	return []setting{
 		{"RIVERRUN_LISTEN", "127.0.0.1:8080", "address to serve on, host:port", func(c *config, v string) error {
-			_, port, err := net.SplitHostPort(v)
-			if err == nil {
-				_, err = strconv.ParseUint(port, 10, 16)
-			}
-			if err != nil {
-				return fmt.Errorf("want host:port, as in 127.0.0.1:8080")
-			}
 			c.listen = v
-			return nil
+			return hostPort(v)
+		}},
+		{"RIVERRUN_OPS_LISTEN", "", "address of its own for /metrics, /healthz, /readyz and Go's profiles, as in 10.0.0.5:9090, for those who run the site; without it programs of this machine find the first three at the site's address", func(c *config, v string) error {
+			if c.opsListen = v; v == "" {
+				return nil
+			}
+			return hostPort(v)
 		}},
 		{"RIVERRUN_URL", "", "public address of the site, as in https://river.example, and the only one it answers at; default: where it listens, and the names of this machine for itself", func(c *config, v string) error {
 			if v == "" {
@@ -214,6 +215,18 @@ func settings(lookup func(string) (string, bool)) []setting {
 			return fmt.Errorf("want debug, info, warn or error")
 		}},
 	}
+}
+
+// hostPort checks an address to listen on.
+func hostPort(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("want host:port, as in 127.0.0.1:8080")
+	}
+	return nil
 }
 
 func duration(variable string, value time.Duration, help string, at func(*config) *time.Duration) setting {

@@ -103,6 +103,8 @@ func TestWrongValues(t *testing.T) {
 	}{
 		{"listen", map[string]string{"RIVERRUN_LISTEN": "8080"}, nil, `RIVERRUN_LISTEN: "8080": want host:port`},
 		{"port", nil, []string{"-listen", "localhost:99999"}, `-listen: "localhost:99999": want host:port`},
+		{"health and metrics", map[string]string{"RIVERRUN_OPS_LISTEN": "9090"}, nil, `RIVERRUN_OPS_LISTEN: "9090": want host:port`},
+		{"port of health and metrics", nil, []string{"-ops-listen", "10.0.0.5:x"}, `-ops-listen: "10.0.0.5:x": want host:port`},
 		{"url without scheme", map[string]string{"RIVERRUN_URL": "river.example"}, nil, `RIVERRUN_URL: "river.example": want http://host`},
 		{"url with a path", nil, []string{"-url=https://river.example/x"}, "without a path"},
 		{"nowhere for data", nil, []string{"-data", ""}, "RIVERRUN_DATA: there is no home directory"},

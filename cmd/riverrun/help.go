@@ -63,6 +63,12 @@ arguments. Loads that were interrupted go on while the site is served.`},
 It prints each difference and "rivers N entries M differences D", and fails if
 there is any. With a RIVERRUN_HOME that stores home feeds it compares those too,
 and prints "home feeds N entries M differences D". While changes are under way a river may be behind for a moment.`},
+		{name: "doctor", usage: "[-json]", summary: "look at databases, disks, files, clocks, jobs and the proxy", run: runDoctor, detail: `
+It prints a row for each check, ok, warn or fail, with what was found and what
+to do; then what takes the room on the disks. It fails if a check does. It
+changes nothing, and works whether or not the site is served: it starts the local
+PostgreSQL if nobody runs it, and stops it again. With RIVERRUN_URL it asks the
+site by way of its proxy. Missing and orphaned files are counted as by "check".`},
 		{name: "home", usage: "convert [STRATEGY]", summary: "store the home feeds of all people", run: runHome, detail: `
 For a STRATEGY that stores home feeds (timed, sized, aggregator; default:
 RIVERRUN_HOME).

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/pprof"
 	"net/netip"
-	"time"
 )
 
 // profile serves the profiles of this process (net/http/pprof) at RIVERRUN_PPROF until stop is
@@ -26,31 +24,23 @@ func (c *config) profile(ctx context.Context) (stop func() error, err error) {
 
 func serveProfiles(listener net.Listener) (stop func() error) {
 	mux := http.NewServeMux()
+	routeProfiles(mux)
+	return serveAside(listener, onlyLoopback(mux), "profiles")
+}
+
+func routeProfiles(mux *http.ServeMux) {
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	server := &http.Server{Handler: onlyLoopback(mux), ReadHeaderTimeout: 10 * time.Second}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	return func() error {
-		closed := server.Close()
-		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-			return errors.Join(fmt.Errorf("serve profiles: %w", err), closed)
-		}
-		return closed
-	}
 }
 
 // onlyLoopback refuses requests under another name: a page of any site in a browser on this
 // machine could have had its name resolved to it.
 func onlyLoopback(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil {
-			host = r.Host // without a port
-		}
+		host := hostOf(r.Host)
 		if address, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !address.IsLoopback()) {
 			http.Error(w, "profiles are served at a loopback address only", http.StatusMisdirectedRequest)
 			return

@@ -9,9 +9,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"riverrun/jobs"
+	"riverrun/timelines/blobs"
 	"riverrun/web"
 )
 
@@ -32,20 +31,27 @@ func runServe(ctx context.Context, e *env, args []string) (err error) {
 	if c.url == "" {
 		c.url = addressOf(listener)
 	}
+	ops, err := c.listenOps(ctx)
+	if err != nil {
+		return err
+	}
+	if ops != nil {
+		defer ops.Close() // as above
+	}
 	stop, err := c.profile(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	return withNode(ctx, e, c, host, func(ctx context.Context, n *node) error {
-		return serve(ctx, e, n, listener)
+		return serve(ctx, e, n, listener, ops)
 	})
 }
 
 // serve answers requests and works jobs until ctx ends, then stops: no new
 // requests, sockets closed with "reconnect", requests under way answered, jobs
 // finished or put back. The caller closes the stores.
-func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err error) {
+func serve(ctx context.Context, e *env, n *node, listener, ops net.Listener) (err error) {
 	files, err := n.files(ctx)
 	if err != nil {
 		return err
@@ -54,6 +60,7 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 	if err != nil {
 		return err
 	}
+	health := n.health(work, files)
 	site, err := web.New(web.Config{
 		Timelines:       n.timelines,
 		Rivers:          n.rivers,
@@ -71,8 +78,8 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 		DatabaseTimeout: n.config.databaseTimeout,
 		Limits:          web.Limits{SignUps: n.config.signUps, SignIns: n.config.signIns, Writes: n.config.writes},
 		TrustedProxies:  n.config.trustedProxies,
-		Ready:           n.ready(work),
-		MetricsPage:     promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelWarn)}),
+		Ready:           health.Ready,
+		MetricsPage:     health.Metrics,
 		Metrics:         n.metrics,
 		Backlog: func(ctx context.Context, than time.Duration) (bool, error) {
 			return jobs.Behind(ctx, n.stores.primary, than)
@@ -98,6 +105,8 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 		// Requests outlive ctx: a stop lets them finish.
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
+	stopOps := n.serveOps(ops, health)
+	defer func() { err = errors.Join(err, stopOps()) }()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	fmt.Fprintf(e.stdout, "riverrun serves %s\n", n.config.url)
@@ -122,7 +131,7 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 }
 
 // ready reports whether everything a page and a change need answers.
-func (n *node) ready(work *jobs.Jobs) func(context.Context) error {
+func (n *node) ready(work *jobs.Jobs, files *blobs.Health) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := n.timelines.Ping(ctx); err != nil {
 			return fmt.Errorf("primary store: %w", err)
@@ -130,7 +139,10 @@ func (n *node) ready(work *jobs.Jobs) func(context.Context) error {
 		if err := n.rivers.Ping(ctx); err != nil {
 			return fmt.Errorf("secondary store: %w", err)
 		}
-		return work.Ready(ctx)
+		if err := work.Ready(ctx); err != nil {
+			return err
+		}
+		return files.Check(ctx)
 	}
 }
 

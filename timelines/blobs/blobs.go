@@ -55,6 +55,10 @@ type Store interface {
 	// DeleteLeftovers deletes what crashes in the middle of other methods left behind
 	// before a time. The time must be so long ago that no upload lasts until now: a day.
 	DeleteLeftovers(ctx context.Context, before time.Time) error
+
+	// Probe reports whether blobs can be put now: it writes a little and removes it. On a
+	// network disk that hangs it may outlast ctx; Health bounds it.
+	Probe(ctx context.Context) error
 }
 
 // isOlder reports whether a blob's last Put was surely before a time. S3 rounds times down

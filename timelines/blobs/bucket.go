@@ -49,6 +49,18 @@ type bucket struct {
 
 // openBucket opens an existing bucket, and tries whether it can be written.
 func openBucket(ctx context.Context, l Location) (*bucket, error) {
+	b, err := newBucket(l)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.try(ctx); err != nil {
+		return nil, fmt.Errorf("bucket %s at %s: %w", l.bucket, l.host, err)
+	}
+	return b, nil
+}
+
+// newBucket asks nothing of the storage.
+func newBucket(l Location) (*bucket, error) {
 	options := minio.Options{
 		Creds:      credentials.NewStaticV4(l.key, l.secret, ""),
 		Secure:     !l.insecure,
@@ -64,14 +76,23 @@ func openBucket(ctx context.Context, l Location) (*bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s at %s: %w", l.bucket, l.host, err)
 	}
-	b := &bucket{client: client, once: once, name: l.bucket, prefix: l.prefix, patience: patience}
-	if err := b.probe(ctx); err != nil {
-		return nil, fmt.Errorf("bucket %s at %s: %w", l.bucket, l.host, err)
-	}
-	return b, nil
+	return &bucket{client: client, once: once, name: l.bucket, prefix: l.prefix, patience: patience}, nil
 }
 
-func (b *bucket) probe(ctx context.Context) error {
+// Probe writes and deletes an object.
+func (b *bucket) Probe(ctx context.Context) error {
+	key := b.key(temporary, "probe", rand.Text())
+	if err := b.mark(ctx, key); err != nil {
+		return fmt.Errorf("bucket %s: write into it: %w", b.name, err)
+	}
+	if err := b.remove(ctx, key); err != nil {
+		return fmt.Errorf("bucket %s: delete from it: %w", b.name, err)
+	}
+	return nil
+}
+
+// try is what a store is opened with: it must exist, and be written and read.
+func (b *bucket) try(ctx context.Context) error {
 	exists, err := b.client.BucketExists(ctx, b.name)
 	if err != nil {
 		return fmt.Errorf("look for it: %w", err)

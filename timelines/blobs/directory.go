@@ -35,14 +35,24 @@ func openDirectory(root string) (*directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("directory of blobs: %w", err)
 	}
-	probe, err := os.CreateTemp(d.path(temporary), "probe-*")
-	if err != nil {
-		return nil, fmt.Errorf("directory of blobs: %w", err)
-	}
-	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
-		return nil, fmt.Errorf("directory of blobs: %w", err)
+	if err := d.Probe(context.Background()); err != nil {
+		return nil, err
 	}
 	return d, nil
+}
+
+// Probe makes no folder: one that vanished is an error, as it is for Put. It writes a block,
+// because a full disk still takes an empty file.
+func (d *directory) Probe(context.Context) error {
+	probe, err := os.CreateTemp(d.path(temporary), "probe-*")
+	if err != nil {
+		return fmt.Errorf("directory of blobs: %w", err)
+	}
+	_, err = probe.Write(make([]byte, 4096))
+	if err := errors.Join(err, probe.Close(), os.Remove(probe.Name())); err != nil {
+		return fmt.Errorf("directory of blobs: %w", err)
+	}
+	return nil
 }
 
 func (d *directory) path(below string) string {

@@ -1,10 +1,12 @@
 package blobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 )
@@ -106,13 +108,30 @@ func (l Location) Open(ctx context.Context, defaultDir string) (Store, error) {
 		}
 		return b, nil
 	}
-	dir := l.dir
-	if dir == "" {
-		dir = defaultDir
-	}
-	d, err := openDirectory(dir)
+	d, err := openDirectory(l.Directory(defaultDir))
 	if err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// At returns the store at the location and changes nothing: no directory is made, and whether the
+// store is there and can be written is left to its Probe.
+func (l Location) At(defaultDir string) (Store, error) {
+	if l.bucket != "" {
+		b, err := newBucket(l)
+		if err != nil {
+			return nil, err
+		}
+		return b, nil
+	}
+	return &directory{root: l.Directory(defaultDir), sync: (*os.File).Sync}, nil
+}
+
+// Directory returns the path of the store's directory; empty for a bucket.
+func (l Location) Directory(defaultDir string) string {
+	if l.bucket != "" {
+		return ""
+	}
+	return cmp.Or(l.dir, defaultDir)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
 	"riverrun/jobs"
@@ -172,6 +173,7 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 
 		DatabaseTimeout: timeout,
 		Metrics:         s.metrics,
+		MetricsPage:     promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{}),
 		Live: func(c *live.Config) {
 			c.SendBuffer = 8 << 10 // so that a reader who does not read is felt soon
 			if change != nil {
