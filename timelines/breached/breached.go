@@ -3,8 +3,8 @@
 // It has the 100,000 most common ones of 8 characters or more, and a few that are famous.
 // LIST.md says where they come from. They are in the program as a sorted row of hashes of
 // 5 bytes, half a megabyte that is searched where it lies: nothing is loaded, and no
-// password can be read from it. Of passwords that are not in the list one in 11 million has
-// the hash of one that is, and is taken for it.
+// password can be read from it. One in 11 million of all other passwords has the hash of one
+// in the list, and is taken for it.
 package breached
 
 import (
