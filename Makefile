@@ -13,7 +13,7 @@ FOR ?= 10m
 PKG ?= ./...
 RUN ?= .
 
-.PHONY: help build run watch test quick quick-stop bench mutants soak look shots generate fmt postgresql chromium xmllint
+.PHONY: help build run watch test quick quick-stop bench mutants soak look shots generate fmt postgresql chromium xmllint nginx caddy
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,7 +39,7 @@ quick-stop: ## ends that server, which otherwise ends when nobody has used it fo
 	@$(GO) build -o bin/testserver ./cmd/testserver
 	@bin/testserver stop
 
-test: postgresql chromium xmllint ## all tests, with all they need
+test: postgresql chromium xmllint nginx caddy ## all tests, with all they need
 	$(FAST) $(GO) test $(PLAIN) -timeout 20m $(LONGEST) ./...
 
 bench: postgresql build ## what pages, likes and posts cost, in a town of 200 people (cmd/riverbench)
@@ -88,6 +88,14 @@ chromium:
 # Tests hold the schema of our own feeds against it. macOS has it.
 xmllint:
 	@command -v xmllint >/dev/null || $(call install,xmllint,libxml2-utils,libxml2,libxml2-utils,libxml2,libxml2)
+
+# A test runs each of them with its configuration in cmd/riverrun/deploy, on ports of its own.
+# Debian also starts them as services.
+nginx:
+	@PATH="$$PATH:/usr/sbin:/usr/local/sbin" command -v nginx >/dev/null || $(call install,nginx,nginx,nginx,nginx,nginx,nginx)
+
+caddy:
+	@command -v caddy >/dev/null || $(call install,Caddy,caddy,caddy,caddy,caddy,caddy)
 
 # $(call install,what,apt,dnf,apk,pacman,brew) installs the package of the
 # package manager that is there. What Debian's browser recommends (printers, mDNS,

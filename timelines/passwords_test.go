@@ -57,24 +57,48 @@ func TestCommonPasswordsAreRefused(t *testing.T) {
 	}{
 		{"password", nil, "password_common"},
 		{"Password1", nil, "password_common"},
-		{"12345678", nil, "password_common"},
-		{"1234567890", nil, "password_common"},
 		{"qwertyui", nil, "password_common"},
+		{"йцукенгш", nil, "password_common"},
+		{"Пароль123", nil, "password_common"},
 		{"iloveyou", nil, "password_common"},
-		{"aaaaaaaaaaaa", nil, "password_common"},
 		{"p@ssw0rd", nil, "password_common"},
+		{"krav5019", nil, "password_common"}, // in the list, and in no other
+		{"smokey-42", nil, "password_common"},
+		{"correcthorsebatterystaple", nil, "password_common"},
+		{"Correct Horse Battery Staple!", nil, "password_common"},
+		{"passwordpasswordpass", nil, "password_common"},
 		{"riverrun", nil, "password_common"},
 		{"riverrun1", nil, "password_common"},
-		{"anna-maria", []string{"anna-maria", "Anna"}, "password_common"},
-		{"annamaria", []string{"anna-maria", "Anna"}, "password_common"},
-		{"Wondraschek", []string{"anna", "Anna Wondraschek"}, "password_common"},
-		{"annawondraschek", []string{"anna", "Anna Wondraschek"}, "password_common"},
+		{"riverrun-riverrun-2026", nil, "password_common"},
+		{"12345678", nil, "password_pattern"},
+		{"987654321", nil, "password_pattern"},
+		{"1234567890", nil, "password_pattern"},
+		{"абвгдежз", nil, "password_pattern"},
+		{"abcd4321", nil, "password_pattern"},
+		{"aaaabbbb", nil, "password_pattern"},
+		{"aaaaaaaaaaaa", nil, "password_pattern"},
+		{"abcdabcdabcd", nil, "password_pattern"},
+		{"12121212", nil, "password_pattern"},
+		{"Mju7mJu7mjU", nil, "password_pattern"},
+		{strings.Repeat("x", 200), nil, "password_pattern"},
+		{"anna-maria", []string{"anna-maria", "Anna"}, "password_name"},
+		{"annamaria", []string{"anna-maria", "Anna"}, "password_name"},
+		{"Wondraschek", []string{"anna", "Anna Wondraschek"}, "password_name"},
+		{"annawondraschek", []string{"anna", "Anna Wondraschek"}, "password_name"},
+		{"kehcsardnow", []string{"anna", "Anna Wondraschek"}, "password_name"},
+		{"annaannaanna", []string{"anna", "Anna"}, "password_name"},
+		{"Anna+Anna", []string{"anna", "Anna"}, "password_name"},
+		{"!anna1987!", []string{"anna", "Anna"}, "password_name"},
+		{"Пётр1987", []string{"peter", "Пётр Ильич"}, "password_name"},
 		{"Wondraschek", []string{"bob", "Bob"}, ""},
+		{"anna, who sails at night", []string{"anna", "Anna"}, ""},
+		{"anna+72#8031%64", []string{"anna", "Anna"}, ""},
 		{"a long enough one", []string{"anna", "Anna"}, ""},
 		{"correct horse", nil, ""},
+		{"plum tart plum tart", nil, ""},
+		{"four wet bicycles under one bridge", nil, ""},
 		{"тёплый-плед-42", []string{"anna", "Анна"}, ""},
 		{"яяяяяяяя1ю", nil, ""},
-		{strings.Repeat("x", 200), nil, "password_common"},
 		{"password\xff", nil, "text_invalid"},
 		{"1234567", nil, "password_short"},
 	} {
@@ -215,6 +239,17 @@ func TestAHashThatIsNoneIsAnError(t *testing.T) {
 	}
 }
 
+func TestRepeated(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "a": "a", "ab": "ab", "aa": "a", "abcabcab": "abc", "abcab": "abcab", "aabaab": "aab", "aabaabb": "aabaabb", "яюяю": "яю",
+	} {
+		if got := string(repeated([]rune(text))); got != want {
+			t.Errorf("repeated(%q): got %q, want %q", text, got, want)
+		}
+	}
+}
+
 // However a password is made up, judging it takes no longer than some hashes do.
 func TestGuessingIsBounded(t *testing.T) {
 	const signs = "1<{85!2+[037$94|(@%6"
@@ -223,9 +258,12 @@ func TestGuessingIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	hash := time.Since(began)
-	for _, password := range []string{signs + signs, signs[:maxRespelled], signs[:maxRespelled+1]} {
+	for _, password := range []string{
+		signs + signs, signs[:maxRespelled], signs[:maxRespelled+1],
+		strings.Repeat(signs, MaxPasswordRunes/len(signs)), strings.Repeat("ab", MaxPasswordRunes/2-1) + "ba",
+	} {
 		began := time.Now()
-		guessed(password, "ann", "Ann")
+		_ = checkPassword(password, "ann", strings.Repeat("a b ab aba ", 100_000))
 		if took := time.Since(began); took > 20*hash {
 			t.Errorf("%q: took %v, a hash %v", password, took, hash)
 		}

@@ -153,6 +153,8 @@ var invalidTexts = map[string]string{
 	"password_short":   "a password has 8 characters or more",
 	"password_long":    "this password is too long",
 	"password_common":  "this password is among the first that anybody would try; take a longer one, or another",
+	"password_name":    "this password is made of the account's name or title; take another one",
+	"password_pattern": "this password repeats a few characters, or has them in a row; take one that is harder to guess",
 	"title_direction":  "a title holds no characters that turn the direction of writing",
 	"title_empty":      "a title is not empty",
 	"title_long":       "a title has 100 characters at most",

@@ -119,9 +119,15 @@ func (s *killed) spawn() *child {
 // spawn starts a process that serves.
 func spawn(t testing.TB, vars []string) *child {
 	t.Helper()
+	return spawnLogging(t, &logOf{t: t}, vars)
+}
+
+// spawnLogging starts a process that serves and logs to a writer.
+func spawnLogging(t testing.TB, log io.Writer, vars []string) *child {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], "serve")
 	cmd.Env = append(append(os.Environ(), vars...), asRiverrun+"=1")
-	cmd.Stderr = &logOf{t: t}
+	cmd.Stderr = log
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -302,6 +308,12 @@ func (s *killed) signIn(node *child, name string) *visitor { return signIn(s.t, 
 
 func signIn(t testing.TB, node *child, name string) *visitor {
 	t.Helper()
+	return signInOver(t, nil, node, name)
+}
+
+// signInOver is signIn over connections of the caller's.
+func signInOver(t testing.TB, over http.RoundTripper, node *child, name string) *visitor {
+	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -310,7 +322,7 @@ func signIn(t testing.TB, node *child, name string) *visitor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &visitor{t: t, node: node, site: site, client: &http.Client{Jar: jar}}
+	v := &visitor{t: t, node: node, site: site, client: &http.Client{Transport: over, Jar: jar}}
 	v.form("/login", url.Values{"username": {name}, "password": {"correct horse"}})
 	if v.cookie() == "" {
 		t.Fatalf("%s has no session", name)
@@ -321,7 +333,9 @@ func signIn(t testing.TB, node *child, name string) *visitor {
 // subscribe opens a socket and subscribes to the home page as it is given. The caller closes it.
 func (v *visitor) subscribe(ctx context.Context, page string) (_ *websocket.Conn, err error) {
 	header := http.Header{"Cookie": {v.cookie()}}
-	conn, response, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(v.node.url, "http")+"/ws", &websocket.DialOptions{HTTPHeader: header})
+	conn, response, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(v.node.url, "http")+"/ws", &websocket.DialOptions{
+		HTTPHeader: header, HTTPClient: &http.Client{Transport: v.client.Transport},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -74,6 +74,14 @@ var errorsTexts = texts{
 		"This password is easy to guess. Use a longer one, or a different one.",
 		"Этот пароль легко угадать. Возьмите подлиннее или другой.",
 	},
+	"invalid.password_name": {
+		"This password is made of your name, which is tried first. Use another one.",
+		"Этот пароль составлен из вашего имени, а его пробуют первым. Возьмите другой.",
+	},
+	"invalid.password_pattern": {
+		"This password repeats a few characters, or has them in a row. Use one that is harder to guess.",
+		"В этом пароле несколько знаков повторяются или идут подряд. Возьмите такой, который труднее угадать.",
+	},
 	"invalid.password_wrong": {"Wrong password.", "Неверный пароль."},
 	"invalid.body_empty":     {"Write something first.", "Сначала напишите что-нибудь."},
 	"invalid.body_long": {
