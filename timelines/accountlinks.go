@@ -74,18 +74,18 @@ func (s Accounts) Linked(ctx context.Context, token string) (Account, error) {
 }
 
 // ChoosePassword is ChangePassword for whoever has a link of LinkPassword, which it uses up. It
-// also returns the account's name. ErrNotFound if the link is none, was used, or is too old.
+// also returns the account's name, with an error too if the link is good. ErrNotFound if the link is none, was used, or is too old.
 func (s Accounts) ChoosePassword(ctx context.Context, token, password string) (c Change, name string, err error) {
 	a, err := s.Linked(ctx, token)
 	if err != nil {
 		return Change{}, "", err
 	}
 	if err := checkPassword(password, a.Name, a.Title); err != nil {
-		return Change{}, "", err
+		return Change{}, a.Name, err
 	}
 	hash, err := s.hashPassword(ctx, password)
 	if err != nil {
-		return Change{}, "", err
+		return Change{}, a.Name, err
 	}
 	c, err = s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		if _, err := TakeLinkTx(ctx, tx, token, LinkPassword); err != nil {
@@ -94,13 +94,4 @@ func (s Accounts) ChoosePassword(ctx context.Context, token, password string) (c
 		return s.storePasswordTx(ctx, tx, a.Name, hash)
 	})
 	return c, a.Name, err
-}
-
-// ExpireAccountLinks removes links that are too old, and returns how many.
-func (s Maintenance) ExpireAccountLinks(ctx context.Context) (int64, error) {
-	tag, err := s.pool.Exec(ctx, `DELETE FROM account_links WHERE expires_at <= now()`)
-	if err != nil {
-		return 0, fmt.Errorf("remove old links: %w", err)
-	}
-	return tag.RowsAffected(), nil
 }

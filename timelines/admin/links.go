@@ -77,3 +77,23 @@ func (s *Store) Claim(ctx context.Context, account int64, token string) (timelin
 		return c, drop, RecordTx(ctx, tx, by, Act{Kind: SetRole, Account: account, Subject: by.Name, Detail: string(Administrator)})
 	})
 }
+
+// lapsedAtOnce is how many suspensions one transaction lifts.
+const lapsedAtOnce = 500
+
+// CleanUp lifts the suspensions whose time is over, and removes links that are too old.
+func (s *Store) CleanUp(ctx context.Context) error {
+	for {
+		n, err := s.Lapse(ctx, lapsedAtOnce)
+		if err != nil {
+			return err
+		}
+		if n < lapsedAtOnce {
+			break
+		}
+	}
+	if _, err := s.timelines.Pool().Exec(ctx, `DELETE FROM account_links WHERE expires_at <= now()`); err != nil {
+		return fmt.Errorf("remove old links: %w", err)
+	}
+	return nil
+}
