@@ -71,6 +71,7 @@ type personView struct {
 	role  admin.Role // the viewer's
 	acts  []admin.Act
 	saved string
+	link  string // a new address at which the person chooses a password
 	form  suspensionForm
 	err   view.FormError
 }
