@@ -237,8 +237,8 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// transport makes a visitor's connections, all of which go to the proxy. Answers come as they
-// are on the wire.
+// transport makes a visitor's connections. All go to the proxy. It leaves answers as they are
+// on the wire.
 func (s *proxied) transport(t *testing.T) *http.Transport {
 	from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(visitorAddress)}}
 	transport := &http.Transport{
