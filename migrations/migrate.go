@@ -67,6 +67,54 @@ func Version(ctx context.Context, pool *pgxpool.Pool) (int, error) {
 	return version, nil
 }
 
+// Taken are the migrations of a primary store.
+type Taken struct {
+	// Site tells the databases of different sites apart: the microsecond of the first migration. A
+	// copy of a database has it too. It needs no row of its own, which copies of earlier versions
+	// would lack.
+	Site int64
+	// Names are the records of all, from the first.
+	Names []string
+}
+
+// ErrNone says that the database was never migrated.
+var ErrNone = errors.New("riverrun never used this database")
+
+// ReadTaken returns the migrations of a primary store, or ErrNone.
+func ReadTaken(ctx context.Context, db interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+},
+) (Taken, error) {
+	var t Taken
+	const query = `SELECT (extract(epoch FROM min(applied_at)) * 1000000)::bigint, array_agg(name ORDER BY version) FROM public.schema_migrations HAVING count(*) > 0`
+	err := db.QueryRow(ctx, query).Scan(&t.Site, &t.Names)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), isCode(err, "42P01", "3F000"): // undefined_table, invalid_schema_name
+		return t, ErrNone
+	case err != nil:
+		return t, fmt.Errorf("migrations of the primary store: %w", err)
+	}
+	return t, nil
+}
+
+// Usable returns an error if this binary cannot use a primary store that has taken these migrations,
+// ErrNewer or ErrEarlierBuild.
+func (t Taken) Usable() error {
+	steps, err := load(files, "primary")
+	if err != nil {
+		return err
+	}
+	for i, name := range t.Names[:min(len(t.Names), len(steps))] {
+		if err := steps[i].is(name); err != nil {
+			return err
+		}
+	}
+	if len(t.Names) > len(steps) {
+		return fmt.Errorf("%w: it is at version %d, the binary knows %d; run a newer riverrun", ErrNewer, len(t.Names), len(steps))
+	}
+	return nil
+}
+
 const (
 	sqlTable = `
 CREATE TABLE IF NOT EXISTS public.schema_migrations (
@@ -193,8 +241,8 @@ func standing(ctx context.Context, conn *pgxpool.Conn, store string, steps []ste
 	}
 	var name string
 	_, err = pgx.ForEachRow(rows, []any{&version, &name}, func() error {
-		if version <= len(steps) && steps[version-1].recorded() != name {
-			return fmt.Errorf("%w: its migration %04d is %s, and not %s", ErrEarlierBuild, version, name, steps[version-1].recorded())
+		if version <= len(steps) {
+			return steps[version-1].is(name)
 		}
 		return nil
 	})

@@ -25,6 +25,14 @@ type step struct {
 // a database of a build that had another file of this name is recognised.
 func (s step) recorded() string { return fmt.Sprintf("%s %.6x", s.name, sha256.Sum256([]byte(s.up))) }
 
+// is returns ErrEarlierBuild if a database has recorded something else in the step's place.
+func (s step) is(name string) error {
+	if s.recorded() == name {
+		return nil
+	}
+	return fmt.Errorf("%w: its migration %04d is %s, and not %s", ErrEarlierBuild, s.version, name, s.recorded())
+}
+
 // load reads the pairs in dir, which must be numbered from 1 without a gap.
 func load(fsys fs.FS, dir string) ([]step, error) {
 	entries, err := fs.ReadDir(fsys, dir)

@@ -191,6 +191,10 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{[]string{"account", "list", "-kind", "robot"}, `-kind "robot"`},
 		{[]string{"migrate", "-to", "3"}, "-store and -to go together"},
 		{[]string{"migrate", "-to", "3", "-store", "all"}, `-store "all"`},
+		{[]string{"backup"}, "backup: say where"},
+		{[]string{"backup", "a", "b"}, `backup: "b" is one too many`},
+		{[]string{"restore"}, "restore: say what"},
+		{[]string{"restore", "a", "-over"}, "flags go before FILE"},
 		{[]string{"help", "dance"}, `there is no command "dance"`},
 	} {
 		var out bytes.Buffer

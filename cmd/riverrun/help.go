@@ -93,6 +93,23 @@ which of their rivers it is and why. It changes nothing.`},
 serve does it every RIVERRUN_EXPIRE_EVERY. It prints how many live rivers were
 retired (idle, or grown to twice RIVERRUN_DEPTH), how many retired before were
 removed with how many entries, and the tombstones and folds removed.`},
+		{name: "backup", usage: "FILE", summary: "write the primary store and the files into one file", run: runBackup, detail: `
+It may run while the site is served, on any machine that reaches the databases
+and the files, and holds the state of one moment: the primary store as it was when
+the backup began, and all files that belong to it. The secondary store is not in it:
+it is made again. FILE gets its name when it is whole, until then it is FILE.part;
+an older FILE is replaced. Only its owner may read it: everything people wrote is in
+it, private posts and hashes of passwords too. FILE - is standard output. It takes
+pg_dump of the server's version or newer.`},
+		{name: "restore", usage: "[-over|-over-another] FILE", summary: "bring back what a backup holds", run: runRestore, detail: `
+Stop the site first. Into an empty database, or over a site with its own older or
+newer state (-over), or over whatever is there (-over-another): the schemas public
+and queue are replaced. A FILE is read to its end and verified before anything
+begins; standard input (FILE -) is verified while it is restored. The database is
+restored as a whole when all files are stored, or stays as it was. An older backup is
+migrated. Without DATABASE_URL and without data it makes the local PostgreSQL anew.
+It takes pg_restore and psql of the server's version. Restore only files that you
+trust: they are programs for the database.`},
 		{name: "demo", summary: "create a small lively town to look at", run: runDemo, detail: `
 Twelve people, three groups and what they say to each other, of the last two
 weeks. It prints how to sign in. Run again, it adds nothing.`},

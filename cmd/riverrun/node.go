@@ -124,8 +124,10 @@ func (n *node) feeds() strategies.Stores {
 }
 
 // files opens the store of uploads, which not all commands need.
-func (n *node) files(ctx context.Context) (blobs.Store, error) {
-	store, err := n.config.blobs.Open(ctx, filepath.Join(n.config.data, "files"))
+func (n *node) files(ctx context.Context) (blobs.Store, error) { return n.config.files(ctx) }
+
+func (c *config) files(ctx context.Context) (blobs.Store, error) {
+	store, err := c.blobs.Open(ctx, filepath.Join(c.data, "files"))
 	if err != nil {
 		return nil, fmt.Errorf("the store of uploaded files (RIVERRUN_FILES): %w", err)
 	}

@@ -39,6 +39,35 @@ const (
 // openStores connects to both stores. With no DATABASE_URL it brings the local
 // PostgreSQL up first. It makes the secondary database if it may.
 func openStores(ctx context.Context, c *config, log *slog.Logger, as ownership) (_ *stores, err error) {
+	s, err := openPrimary(ctx, c, log, as)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close(context.WithoutCancel(ctx), c))
+		}
+	}()
+	secondary := c.secondary
+	if secondary == nil {
+		secondary = s.primary.Config()
+		s.neighbour = secondary.ConnConfig.Database
+		secondary.ConnConfig.Database += "_rivers"
+		if err := migrations.Create(ctx, secondary.ConnConfig, s.neighbour); err != nil {
+			return nil, fmt.Errorf("secondary store (or set RIVERS_DATABASE_URL): %w", err)
+		}
+	}
+	// Rivers can be made again from timelines, so none of their writes waits for a disk.
+	secondary.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
+	if s.secondary, err = c.pool(ctx, secondary); err != nil {
+		return nil, fmt.Errorf("secondary store: %w", err)
+	}
+	return s, nil
+}
+
+// openPrimary connects to the primary store alone, for commands that have to do without the
+// other one.
+func openPrimary(ctx context.Context, c *config, log *slog.Logger, as ownership) (_ *stores, err error) {
 	s := &stores{}
 	defer func() {
 		if err != nil {
@@ -53,22 +82,8 @@ func openStores(ctx context.Context, c *config, log *slog.Logger, as ownership) 
 	} else {
 		log.InfoContext(ctx, "using the database of DATABASE_URL", "host", primary.ConnConfig.Host, "database", primary.ConnConfig.Database)
 	}
-	secondary := c.secondary
-	if secondary == nil {
-		secondary = primary.Copy()
-		secondary.ConnConfig.Database += "_rivers"
-		s.neighbour = primary.ConnConfig.Database
-		if err := migrations.Create(ctx, secondary.ConnConfig, primary.ConnConfig.Database); err != nil {
-			return nil, fmt.Errorf("secondary store (or set RIVERS_DATABASE_URL): %w", err)
-		}
-	}
-	// Rivers can be made again from timelines, so none of their writes waits for a disk.
-	secondary.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	if s.primary, err = c.pool(ctx, primary); err != nil {
 		return nil, fmt.Errorf("primary store: %w", err)
-	}
-	if s.secondary, err = c.pool(ctx, secondary); err != nil {
-		return nil, fmt.Errorf("secondary store: %w", err)
 	}
 	return s, nil
 }

@@ -21,9 +21,10 @@ var ErrNotInstalled = errors.New("PostgreSQL is not installed")
 // The error that wraps it says how to upgrade.
 var ErrVersion = errors.New("the data directory needs another version of PostgreSQL")
 
-// Programs are PostgreSQL's server programs of one version.
+// Programs are programs of PostgreSQL of one version: those of the server (Find), or of its clients
+// (FindClients).
 type Programs struct {
-	// Dir holds initdb and postgres.
+	// Dir holds them.
 	Dir string
 	// Major is their version.
 	Major int
