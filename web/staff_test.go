@@ -106,7 +106,7 @@ func TestPasswordLink(t *testing.T) {
 	}
 }
 
-// Whoever has the link of a new site becomes its administrator.
+// The link of a new site makes its administrator.
 func TestClaimingASite(t *testing.T) {
 	s := webtest.New(t, nil)
 	token, err := admin.Open(s.Store).FirstLink(t.Context())

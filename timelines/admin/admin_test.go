@@ -323,7 +323,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// Whoever has the link that a new site prints becomes its administrator; once.
+// The link that a new site prints makes its administrator, once.
 func TestFirstAdministrator(t *testing.T) {
 	w := newTown(t)
 	ctx := t.Context()
