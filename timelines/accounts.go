@@ -186,12 +186,13 @@ func (s Accounts) storePasswordTx(ctx context.Context, tx pgx.Tx, name, hash str
 	if err != nil {
 		return c, err
 	}
-	if len(ended) == 0 {
-		// As in acknowledgeTx: the request that ended them may not be answered yet.
-		c.Clock, err = readClockTx(ctx, tx)
-		return c, err
+	const tell = `
+		INSERT INTO account_events (account_id, at, kind)
+		VALUES (@account, ` + clockMicros + `, 'password') ON CONFLICT DO NOTHING`
+	if _, err := tx.Exec(ctx, tell, pgx.StrictNamedArgs{"account": c.Actor}); err != nil {
+		return c, fmt.Errorf("tell of a new password: %w", err)
 	}
-	c.Clock, err = tickTx(ctx, tx, ended...)
+	c.Clock, err = tickTx(ctx, tx, append(ended, Invalidation{Kind: InvalidSets, AccountID: c.Actor})...)
 	return c, err
 }
 

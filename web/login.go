@@ -28,22 +28,24 @@ func (s signing) loginForm(w http.ResponseWriter, r *request) error {
 }
 
 func (s signing) login(w http.ResponseWriter, r *request) error {
-	token, form, err := s.signIn(r)
+	token, account, form, err := s.signIn(r)
 	if err != nil {
 		return s.signInAgain(w, r, form, err)
 	}
-	s.keepSession(w, token)
+	s.begun(w, r, token, account)
 	return s.done(w, r, form.Back)
 }
 
 // signIn begins a session for the name and password of a form that is parsed.
-func (s signing) signIn(r *request) (token string, form view.Login, err error) {
+func (s signing) signIn(r *request) (token string, account int64, form view.Login, err error) {
 	form = view.Login{Name: strings.ToLower(strings.TrimSpace(r.PostFormValue("username"))), Back: r.back("/")}
 	err = s.tryPassword(r, form.Name, func() (err error) {
-		token, _, err = s.timelines.Accounts.SignIn(r.Context(), form.Name, r.PostFormValue("password"))
+		var a timelines.Account
+		token, a, err = s.timelines.Accounts.SignIn(r.Context(), form.Name, r.PostFormValue("password"))
+		account = a.ID
 		return err
 	})
-	return token, form, err
+	return token, account, form, err
 }
 
 // signInAgain shows the sign-in form with the error err of signIn.

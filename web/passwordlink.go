@@ -44,12 +44,12 @@ func (s signing) choosePassword(w http.ResponseWriter, r *request) error {
 		return s.redisplay(w, r, v.Error, view.PasswordLinkPage(v))
 	}
 	s.limits.signInAddress.forget(s.addresses.key(r.Request))
-	token, _, err := s.timelines.Accounts.SignIn(r.Context(), v.Name, password)
+	token, a, err := s.timelines.Accounts.SignIn(r.Context(), v.Name, password)
 	if err != nil { // the password is changed all the same
 		s.log.WarnContext(r.Context(), "not signed in after a password was chosen", "error", err)
 		return redirect(w, r, "/login")
 	}
-	s.keepSession(w, token)
+	s.begun(w, r, token, a.ID)
 	return s.done(w, r, "/")
 }
 

@@ -169,6 +169,7 @@ func (s *Server) introduce(r *request, v timelines.Viewer) error {
 	}
 	r.me = r.names[v.AccountID]
 	r.loc = view.LocaleFor(r.Request, r.me.Language)
+	s.used.note(v.Session, s.now())
 	return nil
 }
 

@@ -58,11 +58,11 @@ func (s *Server) resume(w http.ResponseWriter, r *request) (answered bool, err e
 	if r.resumed = r.PostForm.Has(view.ResumeField); !r.resumed || r.signedIn() {
 		return false, nil
 	}
-	token, form, err := signing{s}.signIn(r)
+	token, account, form, err := signing{s}.signIn(r)
 	if err != nil {
 		return true, signing{s}.signInAgain(w, r, form, err)
 	}
-	s.keepSession(w, token)
+	s.begun(w, r, token, account)
 	session, ok := timelines.SessionOf(token)
 	if !ok {
 		return false, timelines.ErrSignedOut

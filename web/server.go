@@ -24,6 +24,7 @@ import (
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/push"
 	"riverrun/timelines/reads"
+	"riverrun/timelines/signins"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/dictionary"
 	"riverrun/web/adminpages"
@@ -126,6 +127,8 @@ type Server struct {
 	// dictionary has the words that give posts tags.
 	dictionary *dictionary.Store
 	admin      *adminpages.Pages
+	signins    *signins.Store
+	used       *used
 	// sources are read over the connections of pages; pushing has some of its own from Start to
 	// Stop, which are closed by pushingPool.
 	sources, pushing *sources.Store
@@ -187,6 +190,8 @@ func New(c Config) (*Server, error) {
 		reads:           marks,
 		dictionary:      dictionary.Open(c.Timelines),
 		admin:           adminpages.New(c.Timelines),
+		signins:         signins.Open(c.Timelines),
+		used:            newUsed(signins.Open(c.Timelines), c.Log),
 		now:             time.Now,
 	}
 	if c.Metrics != nil {
@@ -235,6 +240,7 @@ func (s *Server) Start(ctx context.Context) error {
 		}
 	})
 	s.reads.Start(ctx)
+	s.used.start(ctx)
 	return s.hub.Start(ctx)
 }
 
@@ -248,7 +254,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	if s.pushingPool != nil {
 		s.pushingPool.Close()
 	}
-	return errors.Join(err, s.reads.Stop(ctx))
+	return errors.Join(err, s.reads.Stop(ctx), s.used.stop(ctx))
 }
 
 // Handler returns the whole site.
@@ -282,6 +288,7 @@ func (s *Server) Handler() http.Handler {
 		feedHelp{s},
 		hubCalls{s},
 		staffPages{s},
+		sessions{s},
 	} {
 		of.routes(mux)
 	}

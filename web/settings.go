@@ -183,12 +183,12 @@ func (s settings) setPassword(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return s.settingsAgain(w, r, err, func(*view.Settings) {})
 	}
-	token, _, err := s.timelines.Accounts.SignIn(ctx, name, next)
+	token, a, err := s.timelines.Accounts.SignIn(ctx, name, next)
 	if err != nil { // the password is changed all the same
 		s.log.WarnContext(ctx, "not signed in after a change of password", "error", err)
 		return redirect(w, r, string(view.LoginURL("/settings?saved")))
 	}
-	s.keepSession(w, token)
+	s.begun(w, r, token, a.ID)
 	return s.done(w, r, "/settings?saved")
 }
 

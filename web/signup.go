@@ -32,12 +32,12 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 		}
 		return s.redisplay(w, r, form.Error, view.SignUpPage(s.simple(r), form))
 	}
-	token, _, err := s.timelines.Accounts.SignIn(r.Context(), form.Name, password)
+	token, a, err := s.timelines.Accounts.SignIn(r.Context(), form.Name, password)
 	if err != nil { // the account is made all the same
 		s.log.WarnContext(r.Context(), "not signed in after signing up", "error", err)
 		return redirect(w, r, string(view.LoginURL(form.Back)))
 	}
-	s.keepSession(w, token)
+	s.begun(w, r, token, a.ID)
 	if form.Back == "/" { // not on the way to some page
 		form.Back = view.WelcomeYou
 	}

@@ -184,7 +184,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 	}{
 		{[]string{"dance"}, `there is no command "dance"`},
 		{[]string{"serve", "now"}, `serve: "now" is one too many`},
-		{[]string{"account"}, "say create, password or list"},
+		{[]string{"account"}, "say create, password, link, list, admin, suspend or restore"},
 		{[]string{"account", "eat"}, `there is no "eat"`},
 		{[]string{"account", "create"}, "account create: say whose"},
 		{[]string{"account", "create", "alice", "-title", "A"}, "flags go before NAME"},

@@ -82,7 +82,10 @@ func (c *Cache) loadSets(ctx context.Context, keys []int64) (map[int64]*Sets, er
 			(SELECT coalesce(jsonb_agg(string_to_array(term, ' ') ORDER BY term), '[]')
 				FROM hidden_terms WHERE account_id = @viewer) AS terms,
 			coalesce((SELECT role FROM staff WHERE account_id = @viewer), '') AS role,
-			'{}'::bigint[] AS unseen`
+			'{}'::bigint[] AS unseen,
+			(SELECT coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'at', at, 'device', device, 'session', encode(token_hash, 'base64'))
+				ORDER BY at DESC), '[]')
+				FROM (SELECT * FROM account_events WHERE account_id = @viewer ORDER BY at DESC LIMIT 5) e) AS events`
 	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"viewer": keys[0]})
 	if err != nil {
 		return nil, fmt.Errorf("load access sets: %w", err)

@@ -49,6 +49,9 @@ type Sets struct {
 	// AlertsSeen is up to when the viewer has seen the alerts of sources, in microseconds.
 	AlertsSeen int64
 
+	// Events are what happened to the viewer's account lately that they have not seen, the newest
+	// first.
+	Events []Event
 	// Role is what the viewer may do for the site.
 	Role admin.Role
 	// Unseen are the people whom only the staff see; none for one of the staff. All sets of a node
@@ -60,6 +63,14 @@ type Sets struct {
 
 // Staff reports whether the viewer is one of the staff.
 func (s *Sets) Staff() bool { return s.Role != admin.Nobody }
+
+// Event is something that happened to an account (package signins).
+type Event struct {
+	Kind    string
+	At      int64 // microseconds
+	Device  string
+	Session []byte // the hash of the one that began, nil if none did
+}
 
 // Fingerprint names the viewer's bans, hides and mutes, and the groups they administer, where
 // they see more of banned people and may take things away: two pages of one viewer that

@@ -1,0 +1,2 @@
+DROP TABLE account_events;
+ALTER TABLE sessions DROP COLUMN used_at, DROP COLUMN device;

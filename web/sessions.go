@@ -1,0 +1,61 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"riverrun/timelines"
+	"riverrun/timelines/signins"
+	"riverrun/web/view"
+)
+
+// sessions serves the page of where the viewer is signed in.
+type sessions struct{ *Server }
+
+func (s sessions) routes(mux *http.ServeMux) {
+	mux.Handle("GET "+view.SessionsPath, s.members(s.list))
+	mux.Handle("POST "+view.SessionsPath, s.members(s.end))
+	mux.Handle("POST "+view.SessionsPath+"/seen", s.members(s.seen))
+}
+
+func (s sessions) list(w http.ResponseWriter, r *request) error {
+	all, err := s.signins.List(r.Context(), r.viewer)
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, view.SessionsPage(view.Sessions{Base: s.simple(r), All: all, Saved: r.URL.Query().Has("saved")}))
+}
+
+// end ends one session, or all others.
+func (s sessions) end(w http.ResponseWriter, r *request) error {
+	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		return s.signins.End(ctx, r.viewer, r.PostFormValue("id"))
+	})
+	if err != nil {
+		return err
+	}
+	return s.done(w, r, view.SessionsPath+"?saved")
+}
+
+// seen says that the viewer knows of what happened to the account.
+func (s sessions) seen(w http.ResponseWriter, r *request) error {
+	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		return s.signins.Seen(ctx, r.viewer.AccountID)
+	})
+	if err != nil {
+		return err
+	}
+	return s.done(w, r, r.back("/"))
+}
+
+// begun keeps a new session in the browser, and tells the person's other sessions of it.
+func (s *Server) begun(w http.ResponseWriter, r *request, token string, account int64) {
+	s.keepSession(w, token)
+	session, _ := timelines.SessionOf(token)
+	_, err := s.tiers.Act(r.Context(), func(ctx context.Context) (timelines.Change, error) {
+		return s.signins.Begun(ctx, timelines.Viewer{AccountID: account, Session: session}, signins.Device(r.UserAgent()))
+	})
+	if err != nil { // somebody is signed in all the same
+		s.log.WarnContext(r.Context(), "a sign-in was not told", "error", err)
+	}
+}
