@@ -13,7 +13,7 @@ const (
 	iphone  = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1"
 )
 
-// People see where they are signed in, are told of a new sign-in on the pages of their other
+// People see where they are signed in, hear of a new sign-in on the pages of their other
 // sessions, and end one session or all others.
 func TestSessions(t *testing.T) {
 	s := webtest.New(t, nil)

@@ -69,7 +69,7 @@ type Event struct {
 	Kind    string
 	At      int64 // microseconds
 	Device  string
-	Session []byte // the hash of the one that began, nil if none did
+	Session []byte // hash of the session that began, nil if none did
 }
 
 // Fingerprint names the viewer's bans, hides and mutes, and the groups they administer, where

@@ -1,6 +1,6 @@
 package view
 
-// sessionsTexts are the texts of the page of sessions, and of what people are told about their
+// sessionsTexts are the texts of the page of sessions, and of what people hear about their
 // account.
 var sessionsTexts = texts{
 	"sessions.title":   {"Where you’re signed in", "Где вы вошли"},
