@@ -19,6 +19,7 @@ import (
 	"riverrun/rivers/strategies"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/sources"
 )
@@ -197,6 +198,7 @@ func config(t testing.TB, pool *pgxpool.Pool, c *calls) Config {
 		Fetch:     client,
 		Pushes:    open.Pushes,
 		Sources:   sources.Open(open),
+		Staff:     admin.Open(open),
 		Blobs:     store,
 		Log:       slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	}

@@ -15,6 +15,7 @@ import (
 	"riverrun/rivers/strategies"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/sources"
 )
@@ -166,6 +167,7 @@ func (n *node) jobs(ctx context.Context, files blobs.Store) (*jobs.Jobs, error) 
 		Fetch:           client,
 		Pushes:          n.timelines.Pushes,
 		Sources:         n.sources(),
+		Staff:           admin.Open(n.timelines),
 		Site:            n.config.url,
 		Log:             n.log,
 		Metrics:         n.metrics,

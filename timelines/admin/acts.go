@@ -15,8 +15,14 @@ const (
 	Suspend     = "suspend"
 	Restore     = "restore"
 	RemovePost  = "remove_post"
-	RemovePosts = "remove_posts"
-	MakeLink    = "link"
+	// RemoveComment has the post's code, # and the comment's id as its subject.
+	RemoveComment = "remove_comment"
+	RemovePosts   = "remove_posts"
+	MakeLink      = "link"
+	// Acts on a report (package reports).
+	TakeReport  = "report_take"
+	NoteReport  = "report_note"
+	CloseReport = "report_done"
 )
 
 // Act is one row of the audit log.

@@ -31,6 +31,7 @@ import (
 	"riverrun/rivers/strategies"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/admin"
 	"riverrun/timelines/access"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/sources"
@@ -126,7 +127,7 @@ func NewLively(t testing.TB) *Site {
 	}
 	work, err := jobs.New(jobs.Config{
 		Pool: s.DB.Primary, Tiers: s.Tiers, Rivers: s.Rivers, Timelines: s.Store.Maintenance, Files: s.Store.Files, Blobs: s.Blobs,
-		Links: s.Store.Links, Fetch: client, Pushes: s.Store.Pushes, Sources: sources.Open(s.Store), Callback: s.HTTP.URL,
+		Links: s.Store.Links, Fetch: client, Pushes: s.Store.Pushes, Sources: sources.Open(s.Store), Staff: admin.Open(s.Store), Callback: s.HTTP.URL,
 		DueEvery: 200 * time.Millisecond,
 		Log:      slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
