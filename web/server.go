@@ -24,6 +24,7 @@ import (
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/push"
 	"riverrun/timelines/reads"
+	"riverrun/timelines/reports"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/dictionary"
 	"riverrun/web/adminpages"
@@ -126,6 +127,7 @@ type Server struct {
 	// dictionary has the words that give posts tags.
 	dictionary *dictionary.Store
 	admin      *adminpages.Pages
+	reports    *reports.Store
 	// sources are read over the connections of pages; pushing has some of its own from Start to
 	// Stop, which are closed by pushingPool.
 	sources, pushing *sources.Store
@@ -187,6 +189,7 @@ func New(c Config) (*Server, error) {
 		reads:           marks,
 		dictionary:      dictionary.Open(c.Timelines),
 		admin:           adminpages.New(c.Timelines),
+		reports:         reports.Open(c.Timelines),
 		now:             time.Now,
 	}
 	if c.Metrics != nil {
@@ -282,6 +285,7 @@ func (s *Server) Handler() http.Handler {
 		feedHelp{s},
 		hubCalls{s},
 		staffPages{s},
+		reporting{s},
 	} {
 		of.routes(mux)
 	}

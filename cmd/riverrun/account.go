@@ -16,10 +16,10 @@ import (
 	"riverrun/timelines"
 )
 
-// runAccount makes accounts, sets passwords and lists accounts.
+// runAccount makes accounts, sets passwords, lists accounts and removes what they wrote.
 func runAccount(ctx context.Context, e *env, args []string) error {
 	if len(args) == 0 {
-		return usagef("account: say create, password or list")
+		return usagef("account: say create, password, list or remove-posts")
 	}
 	verb, args := args[0], args[1:]
 	e.name += " " + verb
@@ -30,8 +30,10 @@ func runAccount(ctx context.Context, e *env, args []string) error {
 		return accountPassword(ctx, e, args)
 	case "list":
 		return accountList(ctx, e, args)
+	case "remove-posts":
+		return accountRemovePosts(ctx, e, args)
 	}
-	return usagef("account: there is no %q; say create, password or list", verb)
+	return usagef("account: there is no %q; say create, password, list or remove-posts", verb)
 }
 
 func accountCreate(ctx context.Context, e *env, args []string) error {
@@ -157,6 +159,9 @@ var invalidTexts = map[string]string{
 	"title_empty":      "a title is not empty",
 	"title_long":       "a title has 100 characters at most",
 	"language_unknown": "the languages are en and ru",
+	"report_outcome":   "an outcome is removed, suspended, restored, nothing or other",
+	"report_done":      "this report is done already",
+	"text_long":        "an answer has 2000 characters at most",
 }
 
 // password asks at the terminal, twice and unseen, or reads one line of a pipe.

@@ -10,11 +10,11 @@ import (
 
 // Kinds of acts. Pages and "riverrun acts" translate them.
 const (
-	SetRole     = "role"
-	SetSite     = "site"
-	Suspend     = "suspend"
-	Restore     = "restore"
-	RemovePost  = "remove_post"
+	SetRole    = "role"
+	SetSite    = "site"
+	Suspend    = "suspend"
+	Restore    = "restore"
+	RemovePost = "remove_post"
 	// RemoveComment has the post's code, # and the comment's id as its subject.
 	RemoveComment = "remove_comment"
 	RemovePosts   = "remove_posts"
