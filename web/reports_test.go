@@ -88,7 +88,7 @@ func TestReporting(t *testing.T) {
 	b.Get("/settings/reports").Has("Ваши жалобы", "Удалено.")
 }
 
-// Comments are reported as posts are, and a person makes so many reports a day.
+// Comments are reported as posts are, and there is a limit to the reports of a person a day.
 func TestReportsOfOnePerson(t *testing.T) {
 	s := webtest.New(t, nil)
 	eve, bob := s.Person("eve"), s.Person("bob")

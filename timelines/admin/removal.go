@@ -40,8 +40,8 @@ func (s *Store) recorded(by By, a Act) timelines.Allow {
 const removalBlock = 200
 
 // RemovePosts begins to remove all posts and comments of a person. As of the acknowledgement only the
-// staff see anything of the account; a job removes them (RemovalStep), and then it is seen again. What
-// the person writes meanwhile goes too. Moderators may, within the bounds of Suspend. A removal under
+// staff see anything of the account; a job removes them (RemovalStep), and then it is seen again. Posts
+// that the person writes meanwhile go too. Moderators may, within the bounds of Suspend. A removal under
 // way goes on.
 func (s *Store) RemovePosts(ctx context.Context, by By, name string) (timelines.Change, error) {
 	return s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {

@@ -199,7 +199,10 @@ func insertTx(ctx context.Context, tx pgx.Tx, reporter int64, kind string, what 
 		return "", fmt.Errorf("insert report: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
-		return "", &timelines.InvalidError{Code: kind + "_again"}
+		if kind == "appeal" {
+			return "", &timelines.InvalidError{Code: "appeal_again"}
+		}
+		return "", &timelines.InvalidError{Code: "report_again"}
 	}
 	return code, nil
 }

@@ -84,7 +84,6 @@ var reportsTexts = texts{
 	"admin.moderate.why":       {"Why", "Почему"},
 	"admin.moderate.why.hint":  {"It stands in the audit log. You may leave it empty.", "Это останется в журнале действий. Можно оставить пустым."},
 	"admin.moderate.remove":    {"Remove", "Удалить"},
-	"admin.removed":            {"Removed.", "Удалено."},
 	"admin.wrote":              {"Remove all posts and comments", "Удалить все записи и комментарии"},
 	"admin.wrote.now":          {"Posts: {posts}, comments: {comments}", "Записей: {posts}, комментариев: {comments}"},
 	"admin.wrote.lead":         {"All of them are hidden at once, removed within minutes, and cannot be brought back. The account stays.", "Все они сразу скрываются, удаляются за несколько минут, и вернуть их нельзя. Учётная запись остаётся."},
