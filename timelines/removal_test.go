@@ -63,7 +63,7 @@ func TestRemoveBlocks(t *testing.T) {
 	}
 }
 
-// Who may remove is decided in the transaction: a refusal changes nothing.
+// The right to remove is checked in the transaction: a refusal changes nothing.
 func TestRemoveIsRefused(t *testing.T) {
 	w := newTown(t)
 	eve, bob := w.user("eve"), w.user("bob")
