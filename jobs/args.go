@@ -188,6 +188,17 @@ func (upkeepArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueNow, Priority: priorityUpkeep, MaxAttempts: unlimited}
 }
 
+// removalArgs is a timelines.RemovePosts. The primary store knows the work.
+type removalArgs struct {
+	AccountID int64 `json:"account_id"`
+}
+
+func (removalArgs) Kind() string { return "removal" }
+
+func (removalArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueBatches, Priority: priorityUpkeep, MaxAttempts: unlimited}
+}
+
 // followArgs is empty: the table behind holds the work.
 type followArgs struct{}
 

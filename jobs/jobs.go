@@ -23,6 +23,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/rivers/strategies"
 	"riverrun/timelines"
+	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/photos"
@@ -56,12 +57,6 @@ type Timelines interface {
 	TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error)
 	ExpireLinks(ctx context.Context, limit int) (int64, error)
 	ExpireFiles(ctx context.Context, olderThan time.Duration) (int64, error)
-}
-
-// Staff is what the jobs need of those in charge; *admin.Store has it.
-type Staff interface {
-	// CleanUp lifts suspensions whose time is over and removes old links.
-	CleanUp(ctx context.Context) error
 }
 
 // HomeFeeds is what the jobs need of stored home feeds; strategies.Expirer has it.
@@ -110,7 +105,6 @@ type Config struct {
 	Tiers     Tiers
 	Rivers    Rivers
 	Timelines Timelines
-	Staff     Staff
 	// HomeFeeds are what other strategies than rivers store; nil: nothing.
 	HomeFeeds HomeFeeds
 	// Files are the uploads, and Blobs is where their content stands.
@@ -125,6 +119,8 @@ type Config struct {
 	Blobs  blobs.Store
 	// Sources are feeds from elsewhere.
 	Sources *sources.Store
+	// Staff are those in charge; some of what they do takes long.
+	Staff *admin.Store
 	// Callback is the address at which hubs of feeds reach the site (WebSub); empty: none is asked.
 	Callback string
 	Log      *slog.Logger
@@ -227,8 +223,8 @@ var ErrNotRunning = errors.New("the job queue's workers are not running")
 // database. Stop must be called, whether or not Start was.
 func New(cfg Config) (*Jobs, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.Sources == nil || cfg.Log == nil {
-		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes, Sources and Log must be set")
+	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.Sources == nil || cfg.Staff == nil || cfg.Log == nil {
+		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes, Sources, Staff and Log must be set")
 	}
 	if cfg.PollInterval < cfg.FetchCooldown {
 		return nil, fmt.Errorf("jobs: jobs are looked for every %v, but fetched every %v at most", cfg.PollInterval, cfg.FetchCooldown)
@@ -300,6 +296,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &homesWorker{jobs: j})
 	riverqueue.AddWorker(workers, &bumpWorker{jobs: j})
 	riverqueue.AddWorker(workers, &upkeepWorker{jobs: j})
+	riverqueue.AddWorker(workers, &removalWorker{jobs: j})
 	riverqueue.AddWorker(workers, &followWorker{jobs: j})
 	riverqueue.AddWorker(workers, &expireWorker{jobs: j})
 	riverqueue.AddWorker(workers, &housekeepWorker{jobs: j})

@@ -226,31 +226,36 @@ func (s Comments) Delete(ctx context.Context, actor int64, code string, id int64
 		case deleted:
 			return Change{}, &unchanged{c}
 		}
-		const empty = `
-			WITH likes AS (DELETE FROM comment_likes WHERE comment_id = @id),
-			files AS (DELETE FROM files WHERE comment_id = @id)
-			UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = '' WHERE id = @id`
-		if _, err = tx.Exec(ctx, empty, pgx.StrictNamedArgs{"id": id}); err != nil {
-			return Change{}, fmt.Errorf("delete comment: %w", err)
-		}
-		left, err := withdrawTx(ctx, tx, p.ID, author)
-		if err != nil {
-			return Change{}, err
-		}
-		unnamed, err := s.indexTextTx(ctx, tx, &c, p, id, writing{}, true)
-		if err != nil {
-			return Change{}, err
-		}
-		untold, err := notices.UntellComment(ctx, tx, p.doing(actor, id))
-		if err != nil {
-			return Change{}, err
-		}
-		aggregates, err := s.updateAggregateTx(ctx, tx, p, kinds.Best, false)
-		if err != nil {
-			return Change{}, err
-		}
-		return s.touchTx(ctx, tx, c, slices.Concat(left, unnamed, untold, aggregates))
+		return s.deleteTx(ctx, tx, c, p, author)
 	})
+}
+
+// deleteTx ends the deletion of c.CommentID, a comment of a locked post.
+func (s Comments) deleteTx(ctx context.Context, tx pgx.Tx, c Change, p lockedPost, author int64) (Change, error) {
+	const empty = `
+		WITH likes AS (DELETE FROM comment_likes WHERE comment_id = @id),
+		files AS (DELETE FROM files WHERE comment_id = @id)
+		UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = '' WHERE id = @id`
+	if _, err := tx.Exec(ctx, empty, pgx.StrictNamedArgs{"id": c.CommentID}); err != nil {
+		return Change{}, fmt.Errorf("delete comment: %w", err)
+	}
+	left, err := withdrawTx(ctx, tx, p.ID, author)
+	if err != nil {
+		return Change{}, err
+	}
+	unnamed, err := s.indexTextTx(ctx, tx, &c, p, c.CommentID, writing{}, true)
+	if err != nil {
+		return Change{}, err
+	}
+	untold, err := notices.UntellComment(ctx, tx, p.doing(c.Actor, c.CommentID))
+	if err != nil {
+		return Change{}, err
+	}
+	aggregates, err := s.updateAggregateTx(ctx, tx, p, kinds.Best, false)
+	if err != nil {
+		return Change{}, err
+	}
+	return s.touchTx(ctx, tx, c, slices.Concat(left, unnamed, untold, aggregates))
 }
 
 // Body returns the text of the actor's own comment, for the edit form;

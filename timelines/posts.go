@@ -41,6 +41,12 @@ func (p lockedPost) doing(actor, comment int64) notices.Doing {
 // it, and reads what the actor is to it. ErrNotFound if there is no such post, the actor
 // cannot read it, or there is a ban between its author and the actor.
 func lockPostTx(ctx context.Context, tx pgx.Tx, actor int64, code string) (lockedPost, error) {
+	return lockPostIfTx(ctx, tx, actor, code, rights.SeenPost)
+}
+
+// lockPostIfTx is lockPostTx with another condition for the post p and @viewer than that the actor
+// may read it.
+func lockPostIfTx(ctx context.Context, tx pgx.Tx, actor int64, code, condition string) (lockedPost, error) {
 	p := lockedPost{}
 	var ok bool
 	if p.Code, ok = ParseCode(code); !ok {
@@ -53,12 +59,12 @@ func lockPostTx(ctx context.Context, tx pgx.Tx, actor int64, code string) (locke
 	// This is a statement of its own. The first one may have waited, so its snapshot and
 	// clock may be old: two comments at the same time would get the same stamp, and a right
 	// that ended meanwhile would still count.
-	const stand = `
+	stand := `
 		SELECT p.author_id, greatest(` + clockMicros + `, p.fresh_at + 1),
 			EXISTS (
 				SELECT FROM group_admins a JOIN timelines t ON t.kind = 'group' AND t.their_id = a.group_id
 				WHERE a.account_id = @viewer AND t.id = ANY(p.decisive))
-		FROM posts p WHERE p.id = @post AND ` + rights.SeenPost
+		FROM posts p WHERE p.id = @post AND ` + condition
 	err := tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"code": p.Code}).Scan(&p.ID)
 	if err == nil {
 		err = tx.QueryRow(ctx, stand, pgx.StrictNamedArgs{"post": p.ID, "viewer": actor}).
@@ -291,12 +297,17 @@ func (s Posts) Delete(ctx context.Context, actor int64, code string) (Change, er
 		if p.AuthorID != actor {
 			return Change{}, ErrForbidden
 		}
-		left, err := emptyPostsTx(ctx, tx, []int64{p.ID})
-		if err != nil {
-			return Change{}, err
-		}
-		return s.touchTx(ctx, tx, p.change(actor), left[p.ID])
+		return s.emptyTx(ctx, tx, actor, p)
 	})
+}
+
+// emptyTx ends the deletion of a locked post.
+func (s *core) emptyTx(ctx context.Context, tx pgx.Tx, actor int64, p lockedPost) (Change, error) {
+	left, err := emptyPostsTx(ctx, tx, []int64{p.ID})
+	if err != nil {
+		return Change{}, err
+	}
+	return s.touchTx(ctx, tx, p.change(actor), left[p.ID])
 }
 
 // emptyPostsTx leaves of locked posts what Posts.Delete says, and returns for each the timelines

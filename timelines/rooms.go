@@ -51,3 +51,8 @@ type SuspendedError struct {
 }
 
 func (e *SuspendedError) Error() string { return "account " + e.Account.Name + " is suspended" }
+
+// AnnounceTx announces events in the transaction of a change.
+func (s *Store) AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error {
+	return s.announceTx(ctx, tx, events...)
+}

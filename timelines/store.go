@@ -165,7 +165,7 @@ type Announcer interface {
 }
 
 // Event is what is announced: Touched, TouchedBatch, Replace, PendingBump, Upkeep, Prepare,
-// ReadPage, SourceReady or SourceDue.
+// ReadPage, SourceReady, SourceDue or RemovePosts.
 type Event interface{ event() }
 
 // Touched says that the post entered, left or was bumped in these timelines,

@@ -45,6 +45,9 @@ func (s notifications) list(w http.ResponseWriter, r *request) error {
 		if page.Alerts, err = s.alerts(r, v, asked); err != nil {
 			return err
 		}
+		if page.Answered, err = s.answered(r); err != nil {
+			return err
+		}
 		if page.Arrivals, err = s.arrivals(r.Context(), v.Base, asked); err != nil {
 			return err
 		}

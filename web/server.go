@@ -24,6 +24,7 @@ import (
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/push"
 	"riverrun/timelines/reads"
+	"riverrun/timelines/reports"
 	"riverrun/timelines/signins"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/dictionary"
@@ -129,6 +130,7 @@ type Server struct {
 	admin      *adminpages.Pages
 	signins    *signins.Store
 	used       *used
+	reports    *reports.Store
 	// sources are read over the connections of pages; pushing has some of its own from Start to
 	// Stop, which are closed by pushingPool.
 	sources, pushing *sources.Store
@@ -192,6 +194,7 @@ func New(c Config) (*Server, error) {
 		admin:           adminpages.New(c.Timelines),
 		signins:         signins.Open(c.Timelines),
 		used:            newUsed(signins.Open(c.Timelines), c.Log),
+		reports:         reports.Open(c.Timelines),
 		now:             time.Now,
 	}
 	if c.Metrics != nil {
@@ -289,6 +292,7 @@ func (s *Server) Handler() http.Handler {
 		hubCalls{s},
 		staffPages{s},
 		sessions{s},
+		reporting{s},
 	} {
 		of.routes(mux)
 	}

@@ -16,7 +16,7 @@ import (
 	"riverrun/timelines"
 )
 
-const accountVerbs = "create, password, link, list, admin, suspend or restore"
+const accountVerbs = "create, password, link, list, admin, suspend, restore or remove-posts"
 
 // runAccount makes accounts, sets passwords, lists accounts, and does what the pages below /admin do to
 // accounts.
@@ -41,6 +41,8 @@ func runAccount(ctx context.Context, e *env, args []string) error {
 		return accountRestore(ctx, e, args)
 	case "link":
 		return accountLink(ctx, e, args)
+	case "remove-posts":
+		return accountRemovePosts(ctx, e, args)
 	}
 	return usagef("account: there is no %q; say %s", verb, accountVerbs)
 }
@@ -173,6 +175,9 @@ var invalidTexts = map[string]string{
 	"reason_empty":     "say why: -reason TEXT",
 	"reason_long":      "a reason has 1000 characters at most",
 	"text_invalid":     "a text has characters that cannot be stored",
+	"report_outcome":   "an outcome is removed, suspended, restored, nothing or other",
+	"report_done":      "this report is done already",
+	"text_long":        "an answer has 2000 characters at most",
 }
 
 // password asks at the terminal, twice and unseen, or reads one line of a pipe.

@@ -163,6 +163,9 @@ func TestWrongValueStartsNothing(t *testing.T) {
 			if c.name == "account" || c.name == "source" {
 				args = append(args, "list")
 			}
+			if c.name == "post" {
+				args = append(args, "remove")
+			}
 			if c.name == "home" {
 				args = append(args, "convert")
 			}
@@ -184,7 +187,11 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 	}{
 		{[]string{"dance"}, `there is no command "dance"`},
 		{[]string{"serve", "now"}, `serve: "now" is one too many`},
-		{[]string{"account"}, "say create, password, link, list, admin, suspend or restore"},
+		{[]string{"account"}, "say create, password, link, list, admin, suspend, restore or remove-posts"},
+		{[]string{"post"}, "post: say remove"},
+		{[]string{"post", "remove"}, "say which: CODE"},
+		{[]string{"reports", "eat"}, "there is no \"eat\""},
+		{[]string{"reports", "show"}, "say which: CODE"},
 		{[]string{"account", "eat"}, `there is no "eat"`},
 		{[]string{"account", "create"}, "account create: say whose"},
 		{[]string{"account", "create", "alice", "-title", "A"}, "flags go before NAME"},

@@ -10,13 +10,19 @@ import (
 
 // Kinds of acts. Pages and "riverrun acts" translate them.
 const (
-	SetRole     = "role"
-	SetSite     = "site"
-	Suspend     = "suspend"
-	Restore     = "restore"
-	RemovePost  = "remove_post"
-	RemovePosts = "remove_posts"
-	MakeLink    = "link"
+	SetRole    = "role"
+	SetSite    = "site"
+	Suspend    = "suspend"
+	Restore    = "restore"
+	RemovePost = "remove_post"
+	// RemoveComment has the post's code, # and the comment's id as its subject.
+	RemoveComment = "remove_comment"
+	RemovePosts   = "remove_posts"
+	MakeLink      = "link"
+	// Acts on a report (package reports).
+	TakeReport  = "report_take"
+	NoteReport  = "report_note"
+	CloseReport = "report_done"
 )
 
 // Act is one row of the audit log.

@@ -6,6 +6,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
+	"riverrun/timelines/reports"
 	"riverrun/web/view"
 )
 
@@ -38,10 +39,13 @@ type Route struct {
 }
 
 // Pages are the pages. They are safe for concurrent use.
-type Pages struct{ staff *admin.Store }
+type Pages struct {
+	staff   *admin.Store
+	reports *reports.Store
+}
 
 // New returns the pages of a site.
-func New(t *timelines.Store) *Pages { return &Pages{staff: admin.Open(t)} }
+func New(t *timelines.Store) *Pages { return &Pages{staff: admin.Open(t), reports: reports.Open(t)} }
 
 // Routes are the addresses of all pages.
 func (p *Pages) Routes() []Route {
@@ -55,6 +59,17 @@ func (p *Pages) Routes() []Route {
 		{"POST " + personPattern + "/link", admin.Administrator, p.newLink},
 		{"GET " + claimPath, admin.Nobody, p.claimForm},
 		{"POST " + claimPath, admin.Nobody, p.claim},
+		{"POST " + personPattern + "/remove-posts", admin.Moderator, p.removePosts},
+		{"GET " + moderatePost, admin.Moderator, p.moderate},
+		{"POST " + moderatePost, admin.Moderator, p.removePost},
+		{"GET " + moderateComment, admin.Moderator, p.moderate},
+		{"POST " + moderateComment, admin.Moderator, p.removeComment},
+		{"GET " + reportsPath, admin.Moderator, p.reportQueue},
+		{"GET " + reportPattern, admin.Moderator, p.report},
+		{"POST " + reportPattern + "/take", admin.Moderator, p.onReport("taken", p.takeReport)},
+		{"POST " + reportPattern + "/note", admin.Moderator, p.onReport("noted", p.noteReport)},
+		{"POST " + reportPattern + "/done", admin.Moderator, p.onReport("ended", p.endReport)},
+		{"POST " + reportPattern + "/remove", admin.Moderator, p.onReport("removed", p.removeReported)},
 		{"GET " + actsPath, admin.Administrator, p.acts},
 	}
 }

@@ -69,6 +69,7 @@ type personView struct {
 	who   admin.Person
 	by    admin.By
 	role  admin.Role // the viewer's
+	wrote admin.Wrote
 	acts  []admin.Act
 	saved string
 	link  string // a new address at which the person chooses a password
@@ -97,6 +98,12 @@ func (p *Pages) personView(c Call) (personView, error) {
 	if v.who.Suspended != nil {
 		v.form = suspensionForm{reason: v.who.Reason, hide: v.who.Hidden}
 	}
+	if asked := c.Request().URL.Query(); asked.Has("reason") { // from a report
+		v.form.reason = asked.Get("reason")
+	}
+	if v.wrote, err = p.staff.Wrote(ctx, v.who.ID); err != nil {
+		return v, err
+	}
 	v.acts, err = p.staff.Acts(ctx, v.who.Name, 0, perPage)
 	return v, err
 }
@@ -106,7 +113,7 @@ func (p *Pages) person(c Call) error {
 	if err != nil {
 		return err
 	}
-	if done := c.Request().URL.Query().Get("done"); slices.Contains([]string{"suspended", "restored", "role"}, done) {
+	if done := c.Request().URL.Query().Get("done"); slices.Contains([]string{"suspended", "restored", "role", "removing"}, done) {
 		v.saved = v.Locale.T("admin.done." + done)
 	}
 	return c.Show(personPage(v))

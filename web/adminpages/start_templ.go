@@ -12,7 +12,7 @@ import (
 	"riverrun/web/view"
 )
 
-func startPage(p *view.Base, role admin.Role) templ.Component {
+func startPage(p *view.Base, role admin.Role, reports int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -62,11 +62,19 @@ func startPage(p *view.Base, role admin.Role) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = view.SectionLink(peoplePath, "person", p.Locale.T("admin.people"), p.Locale.T("admin.people.now")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = view.SectionLink(reportsPath, "flag", p.Locale.T("admin.reports"), p.Locale.T("admin.reports.now", "n", p.Locale.Number(reports))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, " ")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = view.SectionLink(peoplePath, "person", p.Locale.T("admin.people"), p.Locale.T("admin.people.now")).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, " ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

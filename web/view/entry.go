@@ -49,11 +49,12 @@ func (e *Entry) withoutViewer() *Entry {
 
 // rights is what a viewer may do in the shared parts of an entry: like comments if signed in;
 // change comments that account wrote and take back its likes; delete all comments if it
-// moderates.
+// moderates; remove them if of the site's staff.
 type rights struct {
 	account   int64 // 0: has no comment here and likes none
 	member    bool  // signed in
 	moderates bool
+	staff     bool // of the site
 }
 
 // Special returns the viewer's rights in this entry: those of any member for
@@ -63,15 +64,16 @@ func (e *Entry) Special() rights {
 	if me == 0 {
 		return rights{}
 	}
+	staff := e.Sets.Staff()
 	if e.Item.Fold.Text.Author == me || e.inMyGroup() {
-		return rights{account: me, member: true, moderates: true}
+		return rights{account: me, member: true, moderates: true, staff: staff}
 	}
 	for i := range e.Item.Fold.Comments.Shown {
 		if c := &e.Item.Fold.Comments.Shown[i]; c.Author == me || slices.Contains(c.Likes.IDs, me) {
-			return rights{account: me, member: true}
+			return rights{account: me, member: true, staff: staff}
 		}
 	}
-	return rights{member: true}
+	return rights{member: true, staff: staff}
 }
 
 func (e *Entry) inMyGroup() bool {
@@ -237,7 +239,7 @@ func (e *Entry) onlyMe() bool {
 type box struct{ place, back, key, id string }
 
 // menuActs are all that the menu of a post may offer, in its order.
-var menuActs = []string{"unhide", "hide", "unmute", "mute", "edit", "history", "edit#delete", "remove"}
+var menuActs = []string{"unhide", "hide", "unmute", "mute", "edit", "history", "edit#delete", "remove", "report", "moderate"}
 
 // menu is what the menu of the post offers the viewer, of menuActs.
 func (e *Entry) menu() []string {
@@ -246,7 +248,7 @@ func (e *Entry) menu() []string {
 		"unhide": e.Item.Hidden, "hide": !e.Item.Hidden && !mine,
 		"unmute": e.Item.Muted, "mute": !e.Item.Muted,
 		"edit": mine, "history": mine && e.Item.Fold.Text.EditedAt != 0, "edit#delete": mine,
-		"remove": e.removable(),
+		"remove": e.removable(), "report": !mine, "moderate": !mine && e.Sets.Staff(),
 	}
 	return slices.DeleteFunc(slices.Clone(menuActs), func(act string) bool { return !offers[act] })
 }

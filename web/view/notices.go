@@ -26,6 +26,8 @@ type Notifications struct {
 	Requests Requests
 	Alerts   []sources.Alerting
 	Arrivals []Arrival
+	// Answered: reports of the viewer's are done, and the viewer has not seen it.
+	Answered bool
 }
 
 // MostAlerts is how many of them the page shows.

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"riverrun/timelines"
+	"riverrun/timelines/reports"
+)
+
+// A text of a report cannot steer the terminal that shows it.
+func TestPlainLines(t *testing.T) {
+	if got, want := plainLines("a\x1b[2Jb\r\u009bc\nd"), "a [2Jb  c\n\td"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The command line lists, shows and ends reports, and removes what they are about.
+func TestReportCommands(t *testing.T) {
+	vars, db := onDatabase(t)
+	for _, name := range []string{"eve", "bob"} {
+		out, err := once(t, vars, "correct horse\n", "account", "create", name)
+		must(t, "created "+name+"\n", out, err)
+	}
+	store := timelines.Open(db.Primary, nil, timelines.DefaultOptions())
+	found, err := store.Accounts.ByName(t.Context(), "eve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reporter, err := store.Accounts.ByName(t.Context(), "bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	post, err := store.Posts.Create(t.Context(), timelines.NewPost{Author: found.ID, Body: "watches"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := reports.Open(store).File(t.Context(), reporter.ID, reports.Thing{Code: post.Code}, reports.Spam, "look")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"reports"}, "post " + post.Code + " by eve"},
+		{[]string{"reports", "show", code}, "watches"},
+		{[]string{"post", "remove", post.Code}, "post " + post.Code + " is removed"},
+		{[]string{"account", "remove-posts", "eve"}, "all that eve wrote is hidden"},
+		{[]string{"reports", "done", code, "-outcome", "removed", "-answer", "gone"}, "report " + code + " is done"},
+		{[]string{"reports", "-all"}, "done"},
+	} {
+		out, err := once(t, vars, "", tc.args...)
+		if err != nil || !strings.Contains(out, tc.want) {
+			t.Errorf("%q: got %q (%v), want %q", tc.args, out, err, tc.want)
+		}
+	}
+	for _, args := range [][]string{
+		{"reports", "show", "0000000000"},
+		{"reports", "done", code, "-outcome", "removed"},
+		{"post", "remove", "x"},
+		{"account", "remove-posts", "nobody-here"},
+	} {
+		if out, err := once(t, vars, "", args...); err == nil {
+			t.Errorf("%q: got %q, want an error", args, out)
+		}
+	}
+}

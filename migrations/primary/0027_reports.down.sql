@@ -1,0 +1,2 @@
+DELETE FROM unseen_accounts WHERE cause = 'removal';
+DROP TABLE removals, report_notes, reports;

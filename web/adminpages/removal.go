@@ -1,0 +1,92 @@
+package adminpages
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"riverrun/timelines"
+	"riverrun/web/view"
+)
+
+// moderateView asks whether to remove a post or a comment. It shows nothing of it: the viewer may
+// not be a reader.
+type moderateView struct {
+	*view.Base
+	code, action string
+	comment      bool
+}
+
+func (v moderateView) title() string {
+	if v.comment {
+		return v.Locale.T("admin.moderate.comment")
+	}
+	return v.Locale.T("admin.moderate.post")
+}
+
+func (v moderateView) lead() string {
+	if v.comment {
+		return v.Locale.T("admin.moderate.lead.one")
+	}
+	return v.Locale.T("admin.moderate.lead")
+}
+
+const (
+	moderatePost    = "/p/{code}/moderate"
+	moderateComment = "/p/{code}/comments/{id}/moderate"
+)
+
+func (p *Pages) moderate(c Call) error {
+	r := c.Request()
+	code, ok := timelines.ParseCode(r.PathValue("code"))
+	if !ok {
+		return timelines.ErrNotFound
+	}
+	return c.Show(moderatePage(moderateView{Base: c.Base(), code: code, action: r.URL.Path, comment: r.PathValue("id") != ""}))
+}
+
+// maxWhy is the longest reason in the audit log, in bytes.
+const maxWhy = 1000
+
+func why(c Call) string {
+	text := strings.ToValidUTF8(strings.ReplaceAll(strings.TrimSpace(c.Request().PostFormValue("why")), "\x00", ""), "")
+	if len(text) > maxWhy {
+		text = strings.ToValidUTF8(text[:maxWhy], "")
+	}
+	return text
+}
+
+func (p *Pages) removePost(c Call) error {
+	err := c.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.staff.RemovePost(ctx, c.By(), c.Request().PathValue("code"), why(c))
+	})
+	if err != nil {
+		return err
+	}
+	return c.Done("/")
+}
+
+func (p *Pages) removeComment(c Call) error {
+	r := c.Request()
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return timelines.ErrNotFound
+	}
+	err = c.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.staff.RemoveComment(ctx, c.By(), r.PathValue("code"), id, why(c))
+	})
+	if err != nil {
+		return err
+	}
+	return c.Done("/p/" + url.PathEscape(r.PathValue("code")))
+}
+
+func (p *Pages) removePosts(c Call) error {
+	name := c.Request().PathValue("name")
+	err := c.Act(func(ctx context.Context) (timelines.Change, error) { return p.staff.RemovePosts(ctx, c.By(), name) })
+	if err != nil {
+		return p.personAgain(c, err, func(*personView) {})
+	}
+	return c.Done(PersonPath(name) + "?done=removing")
+}
