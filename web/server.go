@@ -22,6 +22,7 @@ import (
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/doors"
 	"riverrun/timelines/push"
 	"riverrun/timelines/reads"
 	"riverrun/timelines/sources"
@@ -126,6 +127,7 @@ type Server struct {
 	// dictionary has the words that give posts tags.
 	dictionary *dictionary.Store
 	admin      *adminpages.Pages
+	doors      *doors.Store
 	// sources are read over the connections of pages; pushing has some of its own from Start to
 	// Stop, which are closed by pushingPool.
 	sources, pushing *sources.Store
@@ -186,7 +188,8 @@ func New(c Config) (*Server, error) {
 		static:          static,
 		reads:           marks,
 		dictionary:      dictionary.Open(c.Timelines),
-		admin:           adminpages.New(c.Timelines),
+		admin:           adminpages.New(c.Timelines, address.String()),
+		doors:           doors.Open(c.Timelines),
 		now:             time.Now,
 	}
 	if c.Metrics != nil {
@@ -282,6 +285,7 @@ func (s *Server) Handler() http.Handler {
 		feedHelp{s},
 		hubCalls{s},
 		staffPages{s},
+		invitations{s},
 	} {
 		of.routes(mux)
 	}

@@ -36,14 +36,19 @@ type Route struct {
 }
 
 // Pages are the pages. They are safe for concurrent use.
-type Pages struct{ staff *admin.Store }
+type Pages struct {
+	staff *admin.Store
+	doors doorPages
+}
 
-// New returns the pages of a site.
-func New(t *timelines.Store) *Pages { return &Pages{staff: admin.Open(t)} }
+// New returns the pages of a site, whose address begins with that.
+func New(t *timelines.Store, address string) *Pages {
+	return &Pages{staff: admin.Open(t), doors: newDoorPages(t, address)}
+}
 
 // Routes are the addresses of all pages.
 func (p *Pages) Routes() []Route {
-	return []Route{
+	return append(p.doors.routes(), []Route{
 		{"GET " + Path, admin.Moderator, p.start},
 		{"GET " + peoplePath, admin.Moderator, p.people},
 		{"GET " + personPattern, admin.Moderator, p.person},
@@ -51,7 +56,7 @@ func (p *Pages) Routes() []Route {
 		{"POST " + personPattern + "/restore", admin.Moderator, p.restore},
 		{"POST " + personPattern + "/role", admin.Administrator, p.setRole},
 		{"GET " + actsPath, admin.Administrator, p.acts},
-	}
+	}...)
 }
 
 // Addresses of the pages.

@@ -10,6 +10,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
+	"riverrun/timelines/doors"
 	"riverrun/web/view"
 )
 
@@ -70,6 +71,7 @@ type personView struct {
 	by    admin.By
 	role  admin.Role // the viewer's
 	acts  []admin.Act
+	came  doors.Origin
 	saved string
 	form  suspensionForm
 	err   view.FormError
@@ -95,6 +97,9 @@ func (p *Pages) personView(c Call) (personView, error) {
 	}
 	if v.who.Suspended != nil {
 		v.form = suspensionForm{reason: v.who.Reason, hide: v.who.Hidden}
+	}
+	if v.came, err = p.doors.store.Origin(ctx, v.who.ID); err != nil {
+		return v, err
 	}
 	v.acts, err = p.staff.Acts(ctx, v.who.Name, 0, perPage)
 	return v, err

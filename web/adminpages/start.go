@@ -2,5 +2,9 @@ package adminpages
 
 // start shows what there is to do.
 func (p *Pages) start(c Call) error {
-	return c.Show(startPage(c.Base(), c.Role()))
+	waiting, err := p.doors.store.CountWaiting(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return c.Show(startPage(c.Base(), c.Role(), waiting))
 }
