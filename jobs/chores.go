@@ -70,7 +70,7 @@ func (w *expireWorker) Work(ctx context.Context, _ *riverqueue.Job[expireArgs]) 
 	return w.jobs.cfg.HomeFeeds.Expire(ctx)
 }
 
-// housekeepWorker ends expired sessions and removes old keys and log rows.
+// housekeepWorker ends expired sessions and suspensions, and removes old links, keys and log rows.
 type housekeepWorker struct {
 	riverqueue.WorkerDefaults[housekeepArgs]
 	jobs *Jobs
@@ -99,6 +99,9 @@ func (w *housekeepWorker) Work(ctx context.Context, _ *riverqueue.Job[housekeepA
 		if more, err = store.UpkeepBlock(ctx); err != nil {
 			return fmt.Errorf("upkeep: %w", err)
 		}
+	}
+	if err := w.jobs.cfg.Staff.CleanUp(ctx); err != nil {
+		return fmt.Errorf("clean up after the staff: %w", err)
 	}
 	keys, err := store.ExpireKeys(ctx, keepKeys)
 	if err != nil {

@@ -58,6 +58,12 @@ type Timelines interface {
 	ExpireFiles(ctx context.Context, olderThan time.Duration) (int64, error)
 }
 
+// Staff is what the jobs need of those in charge; *admin.Store has it.
+type Staff interface {
+	// CleanUp lifts suspensions whose time is over and removes old links.
+	CleanUp(ctx context.Context) error
+}
+
 // HomeFeeds is what the jobs need of stored home feeds; strategies.Expirer has it.
 type HomeFeeds interface {
 	// Expire removes those out of use.
@@ -104,6 +110,7 @@ type Config struct {
 	Tiers     Tiers
 	Rivers    Rivers
 	Timelines Timelines
+	Staff     Staff
 	// HomeFeeds are what other strategies than rivers store; nil: nothing.
 	HomeFeeds HomeFeeds
 	// Files are the uploads, and Blobs is where their content stands.

@@ -145,6 +145,8 @@ func (c *calls) ExpireKeys(_ context.Context, olderThan time.Duration) (int64, e
 	return c.keys(olderThan)
 }
 
+func (c *calls) CleanUp(context.Context) error { return nil }
+
 func (c *calls) TrimAccessLog(_ context.Context, olderThan time.Duration) (int64, error) {
 	if c.log == nil {
 		return 0, nil
@@ -190,15 +192,15 @@ func config(t testing.TB, pool *pgxpool.Pool, c *calls) Config {
 	return Config{
 		Pool:      pool,
 		Tiers:     c,
-		Timelines: c,
-		Rivers:    c,
-		Files:     open.Files,
-		Links:     open.Links,
-		Fetch:     client,
-		Pushes:    open.Pushes,
-		Sources:   sources.Open(open),
-		Blobs:     store,
-		Log:       slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
+		Timelines: c, Staff: c,
+		Rivers:  c,
+		Files:   open.Files,
+		Links:   open.Links,
+		Fetch:   client,
+		Pushes:  open.Pushes,
+		Sources: sources.Open(open),
+		Blobs:   store,
+		Log:     slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 }
 

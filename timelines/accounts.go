@@ -186,6 +186,11 @@ func (s Accounts) ChangePassword(ctx context.Context, name, password string) (Ch
 	if err != nil {
 		return Change{}, err
 	}
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) { return s.storePasswordTx(ctx, tx, name, hash) })
+}
+
+// storePasswordTx ends the transaction of a new password.
+func (s Accounts) storePasswordTx(ctx context.Context, tx pgx.Tx, name, hash string) (Change, error) {
 	// The password comes first, which locks the row, and then the sessions in a statement
 	// of their own. So a session begun just before with the old password is seen and ended.
 	const query = `
@@ -193,27 +198,25 @@ func (s Accounts) ChangePassword(ctx context.Context, name, password string) (Ch
 		SELECT id, @hash FROM accounts WHERE name = @name AND kind = 'user'
 		ON CONFLICT (account_id) DO UPDATE SET password_hash = EXCLUDED.password_hash, updated_at = now()
 		RETURNING account_id`
-	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		var c Change
-		err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"name": name, "hash": hash}).Scan(&c.Actor)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return Change{}, ErrNotFound
-		}
-		if err != nil {
-			return Change{}, fmt.Errorf("store password: %w", err)
-		}
-		ended, err := endSessionsTx(ctx, tx, c.Actor)
-		if err != nil {
-			return c, err
-		}
-		if len(ended) == 0 {
-			// As in acknowledgeTx: the request that ended them may not be answered yet.
-			c.Clock, err = readClockTx(ctx, tx)
-			return c, err
-		}
-		c.Clock, err = tickTx(ctx, tx, ended...)
+	var c Change
+	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"name": name, "hash": hash}).Scan(&c.Actor)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Change{}, ErrNotFound
+	}
+	if err != nil {
+		return Change{}, fmt.Errorf("store password: %w", err)
+	}
+	ended, err := endSessionsTx(ctx, tx, c.Actor)
+	if err != nil {
 		return c, err
-	})
+	}
+	if len(ended) == 0 {
+		// As in acknowledgeTx: the request that ended them may not be answered yet.
+		c.Clock, err = readClockTx(ctx, tx)
+		return c, err
+	}
+	c.Clock, err = tickTx(ctx, tx, ended...)
+	return c, err
 }
 
 // ByName returns the account of that name, or ErrNotFound.

@@ -112,11 +112,19 @@ type ItemsTx struct {
 
 // Begin finds and locks the destinations, and checks that the author may write there. The errors
 // are those of Posts.Create, and are about To: of the others some may be Refused. A source sends no
-// messages: a person is "to_forbidden".
+// messages: a person is "to_forbidden", and so is everything for an author who is suspended.
 func (s Items) Begin(ctx context.Context, tx pgx.Tx, place ItemPlace) (*ItemsTx, error) {
 	to, err := newDestinations([]string{place.To})
 	if err != nil {
 		return nil, err
+	}
+	var silenced bool
+	err = tx.QueryRow(ctx, `SELECT `+silencedAccount, pgx.StrictNamedArgs{"account": place.Author}).Scan(&silenced)
+	if err != nil {
+		return nil, fmt.Errorf("look for a suspension: %w", err)
+	}
+	if silenced {
+		return nil, &InvalidError{Field: "to", Code: "to_forbidden", Value: place.To}
 	}
 	also := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(place.Also))), func(name string) bool { return !nameForm.MatchString(name) || name == to[0] })
 	where, found, err := writableTx(ctx, tx, place.Author, slices.Concat(to, also))

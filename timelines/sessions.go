@@ -83,6 +83,9 @@ func (s Accounts) SignIn(ctx context.Context, name, password string) (token stri
 	return token, a, nil
 }
 
+// silencedAccount is true if @account is suspended now.
+const silencedAccount = `EXISTS (SELECT FROM suspensions WHERE account_id = @account AND coalesce(ends_at > now(), true))`
+
 // checkSuspendedTx returns a *SuspendedError or a *WaitingError if the account may not sign in now.
 func checkSuspendedTx(ctx context.Context, tx pgx.Tx, a Account) error {
 	const query = `SELECT reason, ends_at FROM suspensions WHERE account_id = @account AND coalesce(ends_at > now(), true)`

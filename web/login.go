@@ -16,6 +16,8 @@ type signing struct{ *Server }
 func (s signing) routes(mux *http.ServeMux) {
 	mux.Handle("GET /login", s.freshAccess(s.loginForm))
 	mux.Handle("POST /login", s.page(s.login))
+	mux.Handle("GET /login/link", s.freshAccess(s.linkForm))
+	mux.Handle("POST /login/link", s.freshAccess(s.choosePassword))
 	mux.Handle("POST /logout", s.page(s.logout))
 	mux.Handle("GET /signup", s.freshAccess(s.signUpForm))
 	mux.Handle("POST /signup", s.freshAccess(s.signUp))

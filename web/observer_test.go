@@ -18,6 +18,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/sources"
 	"riverrun/web"
@@ -205,7 +206,7 @@ func (w *observed) addNode() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Files: n.Store.Files, Blobs: n.Blobs, Links: n.Store.Links, Fetch: client, Pushes: n.Store.Pushes, Sources: sources.Open(n.Store), Log: log})
+		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Staff: admin.Open(n.Store), Files: n.Store.Files, Blobs: n.Blobs, Links: n.Store.Links, Fetch: client, Pushes: n.Store.Pushes, Sources: sources.Open(n.Store), Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,6 +34,7 @@ var (
 	errOtherViewer = errors.New("page was made for another viewer")
 	errStalled     = errors.New("form did not arrive in time")
 	errBadRequest  = errors.New("malformed request")
+	errLink        = errors.New("link that does not work any more")
 	errPanic       = errors.New("panic")
 	errResumed     = errors.New("signed in, not sent yet")
 )
@@ -60,6 +61,7 @@ var problems = []struct {
 	is  problem
 }{
 	{errNoPage, missing},
+	{errLink, problem{http.StatusNotFound, "error.missing.title", "error.link"}},
 	{errMethod, problem{http.StatusMethodNotAllowed, "error.bad.title", "error.method"}},
 	{timelines.ErrNotFound, missing},
 	{rivers.ErrNotFound, missing},
@@ -226,6 +228,9 @@ func (s *Server) formError(r *request, err error) (view.FormError, error) {
 	if file, ok := errors.AsType[*sourceFileError](err); ok {
 		what, todo := view.ProblemText(r.loc, string(file.fatal.Code))
 		return view.FormError{Field: file.field, Text: strings.TrimSpace(what + " " + todo)}, nil
+	}
+	if is, ok := errors.AsType[*timelines.SuspendedError](err); ok {
+		return view.FormError{Text: view.SuspendedText(r.loc, is), Status: http.StatusForbidden}, nil
 	}
 	if errors.Is(err, timelines.ErrNameTaken) {
 		return view.FormError{Field: "name", Text: r.loc.T("invalid.name_taken")}, nil

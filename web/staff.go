@@ -57,4 +57,6 @@ func (c *staffCall) Again(err error, page func(view.FormError) (view.Component, 
 	return c.redisplay(c.w, c.r, is, again)
 }
 
+func (c *staffCall) Address(path string) string { return c.url.String() + path }
+
 func (c *staffCall) Done(address string) error { return c.done(c.w, c.r, address) }

@@ -2,6 +2,10 @@ package web_test
 
 import (
 	"context"
+	"html"
+	"net/url"
+	"regexp"
+	"strings"
 	"testing"
 
 	"riverrun/timelines"
@@ -62,4 +66,60 @@ func TestSuspending(t *testing.T) {
 	m.Post("/admin/people/eve/restore").LeadsTo("/admin/people/eve?done=restored")
 	b.Get("/").Wants(200).Has("buy these watches")
 	b.Get("/p/" + said.Code).Has("these shoes")
+}
+
+// A suspended person learns why when they try to sign in; nobody else does.
+func TestSuspendedPersonSignsIn(t *testing.T) {
+	s := webtest.New(t, nil)
+	mia, eve := s.Person("mia"), s.Person("eve")
+	inCharge(mia, admin.Moderator)
+	mia.Visitor().Post("/admin/people/eve/suspend", "reason", "spam", "days", "").LeadsTo("/admin/people/eve?done=suspended")
+	v := s.Visitor()
+	v.Post("/login", "username", "eve", "password", webtest.Password).Wants(403).Has("This account is suspended.", "spam")
+	v.Post("/login", "username", "eve", "password", "something else").Wants(422).Lacks("suspended")
+	eve.Visitor().Get("/").Wants(200).Has("/signup")
+}
+
+// An administrator makes a link with which somebody chooses a password, once.
+func TestPasswordLink(t *testing.T) {
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	inCharge(ann, admin.Administrator)
+	page := ann.Visitor().Post("/admin/people/bob/link").Wants(200)
+	m := regexp.MustCompile(`value="http://[^"/]+(/login/link\?link=[^"]+)"`).FindStringSubmatch(page.Body)
+	if m == nil {
+		t.Fatalf("no link on %s", page.Body)
+	}
+	address := html.UnescapeString(m[1])
+	token := address[strings.Index(address, "=")+1:]
+	v := s.Visitor()
+	v.Get(address).Wants(200).Has("@bob")
+	v.Post("/login/link", "link", token, "username", "bob", "password", "short").Wants(422).Has("@bob", "8 characters")
+	bob.Visitor().Get("/settings").Wants(200)
+	v.Post("/login/link", "link", token, "username", "bob", "password", "quite another one").LeadsTo("/")
+	v.Get("/settings").Wants(200).Has("@bob")
+	bob.Visitor().Get("/settings").LeadsTo("/login?back=%2Fsettings")
+	s.Visitor().Get(address).Wants(404).Has("does not work any more")
+	s.Visitor().Post("/login/link", "link", token, "password", "quite another one").Wants(404)
+	for _, none := range []string{"/login/link", "/login/link?link=%00", "/login/link?link=" + strings.Repeat("A", 43)} {
+		v.Get(none).Wants(404)
+	}
+}
+
+// The link of a new site makes its administrator.
+func TestClaimingASite(t *testing.T) {
+	s := webtest.New(t, nil)
+	token, err := admin.Open(s.Store).FirstLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "/admin/claim?link=" + token
+	s.Visitor().Get(address).LeadsTo("/login?back=" + url.QueryEscape(address))
+	ann := s.Person("ann").Visitor()
+	ann.Get("/admin").Wants(404)
+	ann.Get(address).Wants(200).Has("Become the administrator", token)
+	ann.Post("/admin/claim", "link", "another").Wants(404)
+	ann.Post("/admin/claim", "link", token).LeadsTo("/admin")
+	ann.Get("/admin").Wants(200).Has("You are an administrator")
+	s.Person("bob").Visitor().Post("/admin/claim", "link", token).Wants(404)
 }

@@ -16,10 +16,13 @@ import (
 	"riverrun/timelines"
 )
 
-// runAccount makes accounts, sets passwords and lists accounts.
+const accountVerbs = "create, password, link, list, admin, suspend or restore"
+
+// runAccount makes accounts, sets passwords, lists accounts, and does what the pages below /admin do to
+// accounts.
 func runAccount(ctx context.Context, e *env, args []string) error {
 	if len(args) == 0 {
-		return usagef("account: say create, password or list")
+		return usagef("account: say %s", accountVerbs)
 	}
 	verb, args := args[0], args[1:]
 	e.name += " " + verb
@@ -30,8 +33,16 @@ func runAccount(ctx context.Context, e *env, args []string) error {
 		return accountPassword(ctx, e, args)
 	case "list":
 		return accountList(ctx, e, args)
+	case "admin":
+		return accountAdmin(ctx, e, args)
+	case "suspend":
+		return accountSuspend(ctx, e, args)
+	case "restore":
+		return accountRestore(ctx, e, args)
+	case "link":
+		return accountLink(ctx, e, args)
 	}
-	return usagef("account: there is no %q; say create, password or list", verb)
+	return usagef("account: there is no %q; say %s", verb, accountVerbs)
 }
 
 func accountCreate(ctx context.Context, e *env, args []string) error {
@@ -157,6 +168,9 @@ var invalidTexts = map[string]string{
 	"title_empty":      "a title is not empty",
 	"title_long":       "a title has 100 characters at most",
 	"language_unknown": "the languages are en and ru",
+	"reason_empty":     "say why: -reason TEXT",
+	"reason_long":      "a reason has 1000 characters at most",
+	"text_invalid":     "a text has characters that cannot be stored",
 }
 
 // password asks at the terminal, twice and unseen, or reads one line of a pipe.

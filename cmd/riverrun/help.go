@@ -21,13 +21,23 @@ For machines that take load off those that serve.`},
 		{name: "migrate", usage: "[-store primary|secondary -to VERSION]", summary: "bring both stores up to date", run: runMigrate, detail: `
 serve does it too. With -store and -to, one store is taken back to an earlier
 version before an older riverrun is put in place; what came later is dropped.`},
-		{name: "account", usage: "create|password|list [NAME]", summary: "create accounts, set passwords, list accounts", run: runAccount, detail: `
+		{name: "account", usage: "create|password|link|list|admin|suspend|restore [NAME]", summary: "create accounts, say who is in charge, suspend", run: runAccount, detail: `
 	account create [-title TITLE] [-language en|ru] NAME
 	account password NAME
+	account link NAME
 	account list [-kind user|group]
+	account admin [-moderator | -off] NAME
+	account suspend -reason TEXT [-for 72h] [-hide] NAME
+	account restore NAME
 
 The password is asked for at the terminal, or read as one line from a pipe. A
-new password signs the account out everywhere.`},
+new password signs the account out everywhere. With the address that link prints
+NAME chooses a password, once, within seven days. admin makes NAME an administrator,
+or a moderator, or takes the role away. A suspended person is signed out everywhere
+and reads the reason at the next try to sign in; with -hide only administrators
+and moderators see what they wrote.`},
+		{name: "acts", usage: "[-last N] [NAME]", summary: "what administrators and moderators did", run: runActs, detail: `
+Newest first, by pages and by commands ("-"): all, or those by NAME and about NAME.`},
 		{name: "import", usage: "friendfeed FILE...", summary: "bring FriendFeed archives in, at their own dates", run: runImport, detail: `
 An archive is a JSON array of entries. Everything imported before is left as it
 is, so the same command may be run again, after an interruption too. It

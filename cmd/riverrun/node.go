@@ -15,6 +15,7 @@ import (
 	"riverrun/rivers/strategies"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/sources"
 )
@@ -159,6 +160,7 @@ func (n *node) jobs(ctx context.Context, files blobs.Store) (*jobs.Jobs, error) 
 		Tiers:           n.tiers,
 		Rivers:          n.rivers,
 		Timelines:       n.timelines.Maintenance,
+		Staff:           admin.Open(n.timelines),
 		HomeFeeds:       n.home,
 		Files:           n.timelines.Files,
 		Blobs:           files,

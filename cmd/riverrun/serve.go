@@ -101,6 +101,9 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	fmt.Fprintf(e.stdout, "riverrun serves %s\n", n.config.url)
+	if err := n.announceFirst(ctx, e); err != nil {
+		n.log.WarnContext(ctx, "cannot make a link for the first administrator", "error", err)
+	}
 	n.log.InfoContext(ctx, "serving", "address", listener.Addr().String(), "url", n.config.url)
 
 	select {

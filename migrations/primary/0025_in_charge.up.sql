@@ -50,16 +50,17 @@ CREATE INDEX acts_account_idx ON acts (account_id, id) WHERE account_id IS NOT N
 CREATE INDEX acts_by_idx ON acts (by_id, id) WHERE by_id IS NOT NULL;
 
 CREATE TABLE account_links (
-    account_id bigint      NOT NULL CONSTRAINT account_links_account_fkey REFERENCES accounts ON DELETE CASCADE,
+    account_id bigint      CONSTRAINT account_links_account_fkey REFERENCES accounts ON DELETE CASCADE,
     created_at timestamptz NOT NULL DEFAULT now(),
     expires_at timestamptz NOT NULL,
-    purpose    text        NOT NULL CONSTRAINT account_links_purpose CHECK (purpose IN ('password', 'appeal')),
+    purpose    text        NOT NULL CONSTRAINT account_links_purpose CHECK (purpose IN ('password', 'appeal', 'administrator')),
     token_hash bytea       NOT NULL CONSTRAINT account_links_pkey PRIMARY KEY
-                           CONSTRAINT account_links_token_hash CHECK (octet_length(token_hash) = 32)
+                           CONSTRAINT account_links_token_hash CHECK (octet_length(token_hash) = 32),
+    CONSTRAINT account_links_account CHECK ((account_id IS NULL) = (purpose = 'administrator'))
 );
-COMMENT ON TABLE account_links IS 'addresses that work once: password signs somebody in who then chooses a password, appeal lets a suspended person write to the staff';
+COMMENT ON TABLE account_links IS 'addresses that work once: password has somebody choose a password, appeal lets a suspended person write to the staff, administrator makes the first administrator';
 COMMENT ON COLUMN account_links.token_hash IS 'SHA-256 of what stands in the address';
-CREATE INDEX account_links_account_idx ON account_links (account_id);
+CREATE INDEX account_links_account_idx ON account_links (account_id) WHERE account_id IS NOT NULL;
 CREATE INDEX account_links_expires_idx ON account_links (expires_at);
 
 CREATE TABLE site (

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"riverrun/migrations/testdb"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
@@ -271,4 +273,97 @@ func TestSuspendedWhileSigningIn(t *testing.T) {
 	if err := <-answer; !errors.As(err, &is) {
 		t.Errorf("signing in: got %v, want a *SuspendedError", err)
 	}
+}
+
+// An address that works once has somebody choose a password; it ends sessions, as any new password.
+func TestLinks(t *testing.T) {
+	w := newTown(t)
+	ctx := t.Context()
+	ann, mia, bob := w.member("ann", admin.Administrator), w.member("mia", admin.Moderator), w.person("bob")
+	_, err := w.staff.Link(ctx, mia, "bob")
+	wants(t, "a moderator", err, timelines.ErrForbidden)
+	first, err := w.staff.Link(ctx, ann, "bob")
+	w.must(err)
+	token, err := w.staff.Link(ctx, admin.By{}, "bob")
+	w.must(err)
+	_, err = w.Accounts.Linked(ctx, first)
+	wants(t, "a link that a later one ended", err, timelines.ErrNotFound)
+	if a, err := w.Accounts.Linked(ctx, token); err != nil || a.ID != bob.ID {
+		t.Errorf("the link is for %q, %v", a.Name, err)
+	}
+	const chosen = "quite another one"
+	session, _, err := w.Accounts.SignIn(ctx, "bob", password)
+	w.must(err)
+	c, name, err := w.Accounts.ChoosePassword(ctx, token, chosen)
+	if w.done(c, err); name != "bob" {
+		t.Errorf("chosen for %q", name)
+	}
+	s, _ := timelines.SessionOf(session)
+	_, err = w.cache.Session(ctx, s)
+	wants(t, "a session from before", err, timelines.ErrSignedOut)
+	_, _, err = w.Accounts.SignIn(ctx, "bob", chosen)
+	w.must(err)
+	_, _, err = w.Accounts.ChoosePassword(ctx, token, "a third one, for now")
+	wants(t, "a used link", err, timelines.ErrNotFound)
+	for _, none := range []string{"", "x", session} {
+		_, _, err = w.Accounts.ChoosePassword(ctx, none, chosen)
+		wants(t, "no link", err, timelines.ErrNotFound)
+	}
+	token, err = w.staff.Link(ctx, admin.By{}, "bob")
+	w.must(err)
+	_, err = w.Pool().Exec(ctx, `UPDATE account_links SET expires_at = now()`)
+	w.must(err)
+	_, err = w.Accounts.Linked(ctx, token)
+	wants(t, "an old link", err, timelines.ErrNotFound)
+	w.must(w.staff.CleanUp(ctx))
+	var left int
+	w.must(w.Pool().QueryRow(ctx, `SELECT count(*) FROM account_links`).Scan(&left))
+	if left != 0 {
+		t.Errorf("%d old links are left", left)
+	}
+}
+
+// The link that a new site prints makes its administrator, once.
+func TestFirstAdministrator(t *testing.T) {
+	w := newTown(t)
+	ctx := t.Context()
+	ann, bob := w.person("ann"), w.person("bob")
+	one, err := w.staff.FirstLink(ctx)
+	w.must(err)
+	two, err := w.staff.FirstLink(ctx) // of another node
+	w.must(err)
+	_, err = w.staff.Claim(ctx, bob.ID, "nonsense")
+	wants(t, "no link", err, timelines.ErrNotFound)
+	w.done(w.staff.Claim(ctx, ann.ID, one))
+	if w.sets(ann.ID).Role != admin.Administrator {
+		t.Error("ann is no administrator")
+	}
+	_, err = w.staff.Claim(ctx, bob.ID, one)
+	wants(t, "a used link", err, timelines.ErrNotFound)
+	_, err = w.staff.Claim(ctx, bob.ID, two)
+	wants(t, "a link of a site that has an administrator", err, timelines.ErrNotFound)
+	if again, err := w.staff.FirstLink(ctx); err != nil || again != "" {
+		t.Errorf("another link: %q, %v", again, err)
+	}
+}
+
+// The sources of somebody who is suspended bring nothing.
+func TestSourcesOfASuspendedPerson(t *testing.T) {
+	w := newTown(t)
+	ctx := t.Context()
+	mia, eve := w.member("mia", admin.Moderator), w.person("eve")
+	begin := func() error {
+		return w.InTx(ctx, func(tx pgx.Tx) error {
+			_, err := w.Items.Begin(ctx, tx, timelines.ItemPlace{Author: eve.ID, To: "eve"})
+			return err
+		})
+	}
+	w.must(begin())
+	w.done(w.staff.Suspend(ctx, mia, "eve", admin.Suspension{Reason: "spam"}))
+	var invalid *timelines.InvalidError
+	if err := begin(); !errors.As(err, &invalid) || invalid.Code != "to_forbidden" {
+		t.Errorf("got %v, want to_forbidden", err)
+	}
+	w.done(w.staff.Restore(ctx, mia, "eve"))
+	w.must(begin())
 }

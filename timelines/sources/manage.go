@@ -362,11 +362,12 @@ func (s *Store) Token(ctx context.Context, actor int64, code string) (string, er
 }
 
 // Pushed returns the source of a token, or ErrNotFound. A token ends when the person that made it may
-// not manage the source any more (timelines.Groups.Demote).
+// not manage the source any more (timelines.Groups.Demote), and does not work while they are suspended.
 func (s *Store) Pushed(ctx context.Context, code, token string) (Source, error) {
 	hash := sha256.Sum256([]byte(token))
 	return scanSource(s.pool.QueryRow(ctx, `
 		SELECT `+sourceColumns+` FROM sources s WHERE code = @code AND token_hash = @hash AND status <> 'removing'
+			AND NOT EXISTS (SELECT FROM suspensions p WHERE p.account_id = s.token_by AND coalesce(p.ends_at > now(), true))
 			AND (s.owner_id = s.token_by OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = s.owner_id AND g.account_id = s.token_by))`,
 		pgx.StrictNamedArgs{"code": code, "hash": hash[:]}))
 }

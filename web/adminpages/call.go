@@ -24,6 +24,8 @@ type Call interface {
 	// Again answers with the page of a form that has an error, or returns err if it is no error of a
 	// form.
 	Again(err error, page func(view.FormError) (view.Component, error)) error
+	// Address is the whole address of a page of this site, for people to pass on.
+	Address(path string) string
 	// Done answers a form that was done, with a redirect.
 	Done(address string) error
 }
@@ -55,6 +57,9 @@ func (p *Pages) Routes() []Route {
 		{"POST " + personPattern + "/suspend", admin.Moderator, p.suspend},
 		{"POST " + personPattern + "/restore", admin.Moderator, p.restore},
 		{"POST " + personPattern + "/role", admin.Administrator, p.setRole},
+		{"POST " + personPattern + "/link", admin.Administrator, p.newLink},
+		{"GET " + claimPath, admin.Nobody, p.claimForm},
+		{"POST " + claimPath, admin.Nobody, p.claim},
 		{"GET " + actsPath, admin.Administrator, p.acts},
 	}...)
 }

@@ -73,6 +73,7 @@ type personView struct {
 	acts  []admin.Act
 	came  doors.Origin
 	saved string
+	link  string // a new address at which the person chooses a password
 	form  suspensionForm
 	err   view.FormError
 }

@@ -2,9 +2,16 @@ package view
 
 // signinTexts are the texts of signing in and up.
 var signinTexts = texts{
-	"signup.title": {"Sign up", "Регистрация"},
-	"signup.lead":  {"All you need is a username and a password.", "Нужны только имя пользователя и пароль."},
-	"signup.name":  {"Username", "Имя пользователя"},
+	"password.title":      {"Choose a password", "Выберите пароль"},
+	"password.lead":       {"You are {name}. With the new password you sign in here, and you are signed out everywhere else.", "Вы {name}. С новым паролем вы войдёте здесь, а все другие сеансы завершатся."},
+	"password.do":         {"Set the password", "Сохранить пароль"},
+	"error.link":          {"This link does not work any more. It may have been used, or it is too old. Ask for a new one.", "Эта ссылка больше не действует: она использована или устарела. Попросите новую."},
+	"login.suspended":     {"This account is suspended.", "Эта учётная запись заблокирована."},
+	"login.suspended.to":  {"This account is suspended until {date}.", "Эта учётная запись заблокирована до {date}."},
+	"login.suspended.why": {"The reason given: {reason}", "Указанная причина: {reason}"},
+	"signup.title":        {"Sign up", "Регистрация"},
+	"signup.lead":         {"All you need is a username and a password.", "Нужны только имя пользователя и пароль."},
+	"signup.name":         {"Username", "Имя пользователя"},
 	"signup.name.hint": {
 		"3 to 35 characters: a–z, 0–9 and -. It starts and ends with a letter or digit. This is your page’s address, and you can’t change it later.",
 		"От 3 до 35 знаков: a–z, 0–9 и -. Первый и последний — буква или цифра. Это адрес вашей страницы, изменить его потом нельзя.",
