@@ -163,7 +163,7 @@ func routePatterns(t *testing.T) []string {
 	for _, page := range view.Pages {
 		found = append(found, "GET "+page.Path)
 	}
-	for _, route := range adminpages.New(timelines.Open(nil, nil, timelines.DefaultOptions()), "").Routes() {
+	for _, route := range adminpages.New(timelines.Open(nil, nil, timelines.DefaultOptions())).Routes() {
 		found = append(found, route.Pattern)
 	}
 	files, err := os.ReadDir(".")
@@ -245,7 +245,7 @@ func TestPrivateSite(t *testing.T) {
 			"{page}/{file}", "ann/likes.atom", "/feeds/{page}", "/feeds/everything.atom", "{page}", "members", "{size}", "medium").Replace(path)
 	}
 	open := []string{
-		"GET /login", "POST /login", "POST /logout", "GET /signup", "POST /signup", "GET /manifest.webmanifest",
+		"GET /login", "POST /login", "GET /login/link", "POST /login/link", "POST /logout", "GET /signup", "POST /signup", "GET /manifest.webmanifest",
 		"GET /sw.js", "GET /static/{file}", "GET /robots.txt", "GET /healthz", "GET /readyz", "GET /metrics",
 	}
 	closedTo := func(v *webtest.Visitor, method, address string) {

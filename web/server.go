@@ -188,7 +188,7 @@ func New(c Config) (*Server, error) {
 		static:          static,
 		reads:           marks,
 		dictionary:      dictionary.Open(c.Timelines),
-		admin:           adminpages.New(c.Timelines, address.String()),
+		admin:           adminpages.New(c.Timelines),
 		doors:           doors.Open(c.Timelines),
 		now:             time.Now,
 	}

@@ -43,10 +43,8 @@ type Pages struct {
 	doors doorPages
 }
 
-// New returns the pages of a site, whose address begins with that.
-func New(t *timelines.Store, address string) *Pages {
-	return &Pages{staff: admin.Open(t), doors: newDoorPages(t, address)}
-}
+// New returns the pages of a site.
+func New(t *timelines.Store) *Pages { return &Pages{staff: admin.Open(t), doors: newDoorPages(t)} }
 
 // Routes are the addresses of all pages.
 func (p *Pages) Routes() []Route {

@@ -18,12 +18,9 @@ type doorPages struct {
 	timelines *timelines.Store
 	store     *doors.Store
 	site      *site.Store
-	address   string // the site's, without a slash at its end
 }
 
-func newDoorPages(t *timelines.Store, address string) doorPages {
-	return doorPages{t, doors.Open(t), site.Open(t), strings.TrimSuffix(address, "/")}
-}
+func newDoorPages(t *timelines.Store) doorPages { return doorPages{t, doors.Open(t), site.Open(t)} }
 
 // Addresses of these pages.
 const (
@@ -129,7 +126,7 @@ func (p doorPages) set(c Call) error {
 func (p doorPages) invitationsView(c Call) (v view.Invitations, err error) {
 	ctx := c.Request().Context()
 	v = view.Invitations{
-		Base: c.Base(), Site: p.address, Action: invitationsPath, By: true, Alone: true, Many: true, Form: view.NewInvitationForm(),
+		Base: c.Base(), Site: strings.TrimSuffix(c.Address(""), "/"), Action: invitationsPath, By: true, Alone: true, Many: true, Form: view.NewInvitationForm(),
 	}
 	is, err := site.Read(ctx, p.timelines.Pool())
 	if err != nil {
