@@ -20,7 +20,7 @@ const (
 	MaxDays   = 365
 	maxNote   = 200
 	maxGroups = 20
-	// A person makes so many in a week, each for one newcomer.
+	// PerWeek is how many anybody makes in a week, each for one newcomer.
 	PerWeek = 5
 	// GroupPerWeek is how many somebody makes in a week for groups that they are in charge of.
 	GroupPerWeek = 20

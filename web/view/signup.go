@@ -23,7 +23,7 @@ type SignUp struct {
 	// Invitation is the code of a good one. Bad is how it stands with another.
 	Invitation string
 	Bad        doors.State
-	// Full: so many wait to be let in that nobody can ask now. Asked: the person waits.
+	// Full: doors.MaxWaiting wait to be let in, and nobody else can ask now. Asked: the person waits.
 	Full, Asked bool
 	Sentence    string
 	Error       FormError
