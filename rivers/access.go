@@ -201,6 +201,9 @@ func (s *Store) preflight(ctx context.Context, n Name) error {
 // OpenToAll reports whether a page that was just visited may be opened by everybody,
 // signed in or not; items are what it showed. It costs no statement.
 func (s *Store) OpenToAll(ctx context.Context, n Name, items []Item) (bool, error) {
+	if private, err := s.access.Private(ctx); err != nil || private {
+		return false, err
+	}
 	nobody, err := s.access.Sets(ctx, 0)
 	if err != nil {
 		return false, err

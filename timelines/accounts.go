@@ -60,6 +60,17 @@ type SignUp struct {
 // SignUp makes a user's account with its timelines. It returns an InvalidError or
 // ErrNameTaken, or several of them joined, one for each fault.
 func (s Accounts) SignUp(ctx context.Context, n SignUp) (Account, error) {
+	a, _, err := s.SignUpBy(ctx, n, nil)
+	return a, err
+}
+
+// Door decides in the transaction that makes an account whether it may be made, and does what goes
+// with that. It returns what nodes must drop. Package doors has the one of the site.
+type Door func(ctx context.Context, tx pgx.Tx, account Account) ([]Invalidation, error)
+
+// SignUpBy is SignUp through a door, which is open if it is nil. An error of the door is returned as
+// it is, and no account is made.
+func (s Accounts) SignUpBy(ctx context.Context, n SignUp, door Door) (Account, Change, error) {
 	if n.Title == "" {
 		n.Title = n.Name
 	}
@@ -70,33 +81,46 @@ func (s Accounts) SignUp(ctx context.Context, n SignUp) (Account, error) {
 	}
 	if invalid := errors.Join(nameErr, checkPassword(n.Password, n.Name, title), titleErr, checkLanguage(n.Language)); invalid != nil {
 		if nameErr != nil {
-			return Account{}, invalid
+			return Account{}, Change{}, invalid
 		}
 		_, err := s.ByName(ctx, n.Name)
 		switch {
 		case err == nil:
 			invalid = errors.Join(ErrNameTaken, invalid)
 		case !errors.Is(err, ErrNotFound):
-			return Account{}, err
+			return Account{}, Change{}, err
 		}
-		return Account{}, invalid
+		return Account{}, Change{}, invalid
 	}
 	hash, err := s.hashPassword(ctx, n.Password)
 	if err != nil {
-		return Account{}, err
+		return Account{}, Change{}, err
 	}
-	return inTx(ctx, s.core, func(tx pgx.Tx) (Account, error) {
+	var made Account
+	c, err := s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		id, err := insertAccountTx(ctx, tx, User, n.Name, title, "", n.Language)
 		if err != nil {
-			return Account{}, err
+			return Change{}, err
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO credentials (account_id, password_hash) VALUES (@account, @hash)`,
 			pgx.StrictNamedArgs{"account": id, "hash": hash})
 		if err != nil {
-			return Account{}, fmt.Errorf("store password: %w", err)
+			return Change{}, fmt.Errorf("store password: %w", err)
 		}
-		return accountTx(ctx, tx, id)
+		c := Change{Actor: id}
+		if made, err = accountTx(ctx, tx, id); err != nil || door == nil {
+			return c, err
+		}
+		drop, err := door(ctx, tx, made)
+		if err == nil && len(drop) > 0 {
+			c.Clock, err = tickTx(ctx, tx, drop...)
+		}
+		return c, err
 	})
+	if err != nil {
+		return Account{}, Change{}, err
+	}
+	return made, c, nil
 }
 
 // insertAccountTx makes an account with its fixed timelines.

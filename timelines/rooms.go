@@ -2,6 +2,7 @@ package timelines
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -56,3 +57,46 @@ func (e *SuspendedError) Error() string { return "account " + e.Account.Name + "
 func (s *Store) AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error {
 	return s.announceTx(ctx, tx, events...)
 }
+
+// WaitingError is what somebody gets who asked to be let in, and may not sign in yet, or was refused.
+// It is returned for the right password only.
+type WaitingError struct {
+	Account Account
+	Since   time.Time
+	Refused *time.Time // nil: nobody has answered yet
+	Answer  string     // that went with the refusal, or empty
+}
+
+func (e *WaitingError) Error() string {
+	if e.Refused != nil {
+		return "account " + e.Account.Name + " was not let in"
+	}
+	return "account " + e.Account.Name + " waits to be let in"
+}
+
+// JoinTx makes an account that was just made a member of groups, whatever their levels, and returns
+// what nodes must drop. It has no rivers yet that would lack their posts.
+func JoinTx(ctx context.Context, tx pgx.Tx, account int64, groups []int64) ([]Invalidation, error) {
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	const query = `SELECT their_id, id FROM timelines WHERE kind = 'group' AND term = '' AND their_id = ANY(@groups) ORDER BY 1`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"groups": groups})
+	if err != nil {
+		return nil, fmt.Errorf("read groups: %w", err)
+	}
+	var join admissions
+	var group, feed int64
+	drop := []Invalidation{{Kind: InvalidSets, AccountID: account}}
+	if _, err := pgx.ForEachRow(rows, []any{&group, &feed}, func() error {
+		join.add(account, group, feed)
+		drop = append(drop, Invalidation{Kind: InvalidCounts, AccountID: group})
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read groups: %w", err)
+	}
+	return drop, join.admitTx(ctx, tx)
+}
+
+// Options are the rules in force.
+func (s *Store) Options() Options { return s.opts }

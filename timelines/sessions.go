@@ -86,16 +86,30 @@ func (s Accounts) SignIn(ctx context.Context, name, password string) (token stri
 // silencedAccount is true if @account is suspended now.
 const silencedAccount = `EXISTS (SELECT FROM suspensions WHERE account_id = @account AND coalesce(ends_at > now(), true))`
 
-// checkSuspendedTx returns a *SuspendedError if the account may not sign in now.
+// checkSuspendedTx returns a *SuspendedError or a *WaitingError if the account may not sign in now.
 func checkSuspendedTx(ctx context.Context, tx pgx.Tx, a Account) error {
 	const query = `SELECT reason, ends_at FROM suspensions WHERE account_id = @account AND coalesce(ends_at > now(), true)`
 	is := &SuspendedError{Account: a}
 	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": a.ID}).Scan(&is.Reason, &is.Ends)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
+		return checkWaitingTx(ctx, tx, a)
 	}
 	if err != nil {
 		return fmt.Errorf("read suspension: %w", err)
+	}
+	return is
+}
+
+// checkWaitingTx returns a *WaitingError if the account was not let in (package doors).
+func checkWaitingTx(ctx context.Context, tx pgx.Tx, a Account) error {
+	const query = `SELECT created_at, refused_at, answer FROM applications WHERE account_id = @account`
+	is := &WaitingError{Account: a}
+	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": a.ID}).Scan(&is.Since, &is.Refused, &is.Answer)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read application: %w", err)
 	}
 	return is
 }

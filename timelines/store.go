@@ -99,6 +99,10 @@ type Options struct {
 	PostFiles, CommentFiles int
 	// Previews: pages that posts link to are read.
 	Previews bool
+	// SignUp says who may sign up (a site.SignUp), and Private that nothing is shown without signing
+	// in, as long as the site's settings do not say.
+	SignUp  string
+	Private bool
 	// HashCost is the cost of the hash of a new password. It is no setting: only tests use
 	// less than the default.
 	HashCost argon2id.Params
@@ -108,7 +112,7 @@ type Options struct {
 func DefaultOptions() Options {
 	return Options{
 		LocalBumpMaxAge: 30 * 24 * time.Hour, SessionAge: 90 * 24 * time.Hour, BestOf: 5, MostFaved: 5,
-		PostFiles: 20, CommentFiles: 4, Previews: true,
+		PostFiles: 20, CommentFiles: 4, Previews: true, SignUp: "open",
 		HashCost: recommendedCost,
 	}
 }

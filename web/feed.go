@@ -64,6 +64,9 @@ func (s feedFiles) feed(w http.ResponseWriter, r *request) error {
 	if errors.Is(err, rivers.ErrSignInNeeded) {
 		return errNoPage // somebody's own page: a feed reader cannot sign in
 	}
+	if errors.Is(err, timelines.ErrSignedOut) {
+		return errPrivate // a feed reader has no session, so it was not ended
+	}
 	if err != nil {
 		return err
 	}

@@ -151,7 +151,11 @@ func (s filePages) send(w http.ResponseWriter, r *request, c files.Content, vers
 	tag := `"` + version + `"`
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", "private, no-cache")
-	if c.Public {
+	if private, err := s.rivers.Access().Private(r.Context()); err != nil {
+		return err
+	} else if c.Public && private {
+		h.Set("Cache-Control", "private, max-age=86400, immutable")
+	} else if c.Public {
 		h.Set("Cache-Control", "public, max-age=86400, immutable")
 	}
 	if r.Header.Get("If-None-Match") == tag {

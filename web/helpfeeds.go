@@ -22,11 +22,12 @@ func (s feedHelp) routes(mux *http.ServeMux) {
 		".csv":    {"text/csv; charset=utf-8", formats.Example(formats.CSV)},
 		".ndjson": {"application/x-ndjson; charset=utf-8", formats.Example(formats.NDJSON)},
 	} {
-		mux.HandleFunc("GET /help/feeds"+ending, func(w http.ResponseWriter, _ *http.Request) {
+		mux.Handle("GET /help/feeds"+ending, s.page(func(w http.ResponseWriter, _ *request) error {
 			w.Header().Set("Content-Type", file.mime)
 			w.Header().Set("Cache-Control", "no-cache")
 			_, _ = w.Write(file.content) // the client is gone
-		})
+			return nil
+		}))
 	}
 }
 

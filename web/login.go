@@ -14,17 +14,17 @@ import (
 type signing struct{ *Server }
 
 func (s signing) routes(mux *http.ServeMux) {
-	mux.Handle("GET /login", s.page(s.loginForm))
+	mux.Handle("GET /login", s.freshAccess(s.loginForm))
 	mux.Handle("POST /login", s.page(s.login))
 	mux.Handle("GET /login/link", s.freshAccess(s.linkForm))
 	mux.Handle("POST /login/link", s.freshAccess(s.choosePassword))
 	mux.Handle("POST /logout", s.page(s.logout))
-	mux.Handle("GET /signup", s.page(s.signUpForm))
+	mux.Handle("GET /signup", s.freshAccess(s.signUpForm))
 	mux.Handle("POST /signup", s.freshAccess(s.signUp))
 }
 
 func (s signing) loginForm(w http.ResponseWriter, r *request) error {
-	return s.html(w, r, http.StatusOK, view.LoginPage(s.simple(r), view.Login{Back: r.back("/")}))
+	return s.html(w, r, http.StatusOK, view.LoginPage(s.simple(r), view.Login{Back: r.back("/"), Door: r.door}))
 }
 
 func (s signing) login(w http.ResponseWriter, r *request) error {
@@ -56,7 +56,7 @@ func (s signing) signInAgain(w http.ResponseWriter, r *request, form view.Login,
 			return err
 		}
 	}
-	form.Error = is.Text
+	form.Error, form.Door = is.Text, r.door
 	if r.resumed {
 		form.Kept = r.kept()
 	}

@@ -28,6 +28,7 @@ var (
 	errMethod      = errors.New("no such method at this address")
 	errSignIn      = errors.New("not signed in")
 	errFilesSignIn = errors.New("files of somebody who is not signed in")
+	errPrivate     = errors.New("file of a private site")
 	errLimited     = errors.New("too many tries")
 	errCrossOrigin = errors.New("cross-origin form")
 	errOtherViewer = errors.New("page was made for another viewer")
@@ -71,6 +72,7 @@ var problems = []struct {
 	{errCrossOrigin, problem{http.StatusForbidden, "error.forbidden.title", "error.crossorigin"}},
 	{errOtherViewer, problem{http.StatusConflict, "error.otherviewer.title", "error.otherviewer"}},
 	{errFilesSignIn, problem{http.StatusUnauthorized, "error.signin.title", "error.files.signin"}},
+	{errPrivate, problem{http.StatusUnauthorized, "error.signin.title", "error.signin"}},
 	{errLimited, problem{http.StatusTooManyRequests, "error.limited.title", "error.limited"}},
 	{timelines.ErrBusy, busy},
 	{errStalled, problem{http.StatusRequestTimeout, "error.busy.title", "error.stalled"}},
@@ -239,6 +241,9 @@ func (s *Server) formError(r *request, err error) (view.FormError, error) {
 		if errors.Is(err, problem) {
 			return view.FormError{Text: r.loc.T(key), Status: http.StatusForbidden}, nil
 		}
+	}
+	if is, ok := doorError(r, err); ok {
+		return is, nil
 	}
 	if errors.Is(err, errLimited) {
 		return view.FormError{Text: r.loc.T("error.limited"), Status: http.StatusTooManyRequests}, nil

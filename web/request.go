@@ -14,6 +14,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/site"
 	"riverrun/web/view"
 )
 
@@ -26,6 +27,8 @@ type request struct {
 	// names are the accounts that every page names: the viewer and whom they follow.
 	names map[int64]timelines.Account
 	loc   *view.Locale
+	// door says who may sign up; "" if somebody is signed in already.
+	door site.SignUp
 	// base is that of a page without a river, whose unread notifications are counted when it
 	// is rendered.
 	base *view.Base
@@ -158,7 +161,7 @@ func (s *Server) identify(w http.ResponseWriter, r *request) error {
 func (s *Server) introduce(r *request, v timelines.Viewer) error {
 	r.viewer, r.me, r.sets, r.names, r.loc = v, timelines.Account{}, nil, nil, view.LocaleFor(r.Request, "")
 	if v.Anonymous() {
-		return nil
+		return s.enter(r)
 	}
 	var err error
 	if r.sets, err = s.rivers.Access().Sets(r.Context(), v.AccountID); err != nil {
@@ -226,7 +229,7 @@ func localAddress(address, otherwise string) string {
 // simple returns the base of a page without a river.
 func (s *Server) simple(r *request) *view.Base {
 	p := s.view.NewBase(r.loc)
-	p.Viewer, p.PageAddress = r.viewer, r.address()
+	p.Viewer, p.PageAddress, p.NoSignUp = r.viewer, r.address(), r.closed()
 	keptHere(r.Request, p)
 	maps.Copy(p.Names, r.names)
 	if r.sets != nil {

@@ -64,8 +64,11 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 			return nil, err
 		}
 		v.Base.Unread = counts[0]
+	} else if r.door, err = s.rivers.Access().Door(ctx); err != nil {
+		return nil, err
 	}
 	keptHere(r.Request, v.Base)
+	v.Base.NoSignUp = r.closed()
 	v.Mode = view.ModeParam(n)
 	v.Still = s.homes.Still(n)
 	now, err := s.pages.Fingerprint(ctx, n, v.Page.Sets)

@@ -22,6 +22,7 @@ import (
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/doors"
 	"riverrun/timelines/push"
 	"riverrun/timelines/reads"
 	"riverrun/timelines/reports"
@@ -131,6 +132,7 @@ type Server struct {
 	signins    *signins.Store
 	used       *used
 	reports    *reports.Store
+	doors      *doors.Store
 	// sources are read over the connections of pages; pushing has some of its own from Start to
 	// Stop, which are closed by pushingPool.
 	sources, pushing *sources.Store
@@ -195,6 +197,7 @@ func New(c Config) (*Server, error) {
 		signins:         signins.Open(c.Timelines),
 		used:            newUsed(signins.Open(c.Timelines), c.Log),
 		reports:         reports.Open(c.Timelines),
+		doors:           doors.Open(c.Timelines),
 		now:             time.Now,
 	}
 	if c.Metrics != nil {
@@ -293,6 +296,7 @@ func (s *Server) Handler() http.Handler {
 		staffPages{s},
 		sessions{s},
 		reporting{s},
+		invitations{s},
 	} {
 		of.routes(mux)
 	}

@@ -24,6 +24,7 @@ import (
 	"riverrun/rivers/strategies"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/site"
 	"riverrun/timelines/sources"
 	"riverrun/web"
 )
@@ -62,6 +63,11 @@ type config struct {
 	// Limits of sources: how many one owner may have, megabytes of a file, items of one source.
 	sources, sourceSize, sourceItems int
 	sourceEvery                      time.Duration
+
+	// signUp says who may sign up (site.SignUp), and private that nothing is shown without signing in,
+	// unless the settings of the site say.
+	signUp  string
+	private bool
 
 	previews   bool
 	fetchAllow []netip.Prefix
@@ -144,6 +150,20 @@ func settings(lookup func(string) (string, bool)) []setting {
 		count("RIVERRUN_BEST_OF", timelines.DefaultOptions().BestOf, 1, 1000, "how many people besides its author must like a post or comment on it for it to be one of the best; a changed number applies to a post at its next like or comment", func(c *config) *int { return &c.bestOf }),
 		count("RIVERRUN_MOST_FAVED", timelines.DefaultOptions().MostFaved, 1, 1000, "how many people must save a post for it to be one of the most saved", func(c *config) *int { return &c.mostFaved }),
 		duration("RIVERRUN_SESSION_AGE", timelines.DefaultOptions().SessionAge, "how long a sign-in lasts", func(c *config) *time.Duration { return &c.sessionAge }),
+		{"RIVERRUN_SIGNUP", string(site.OpenToAll), "who may sign up: open (everybody), approval (everybody asks, and the staff answer), invitation (who is invited), closed (nobody); a page of the site can change it", func(c *config, v string) error {
+			if _, ok := site.ParseSignUp(v); !ok {
+				return fmt.Errorf("want open, approval, invitation or closed")
+			}
+			c.signUp = v
+			return nil
+		}},
+		{"RIVERRUN_PRIVATE", "off", "on or off: whether nothing is shown without signing in; a page of the site can change it", func(c *config, v string) error {
+			if v != "on" && v != "off" {
+				return fmt.Errorf("want on or off")
+			}
+			c.private = v == "on"
+			return nil
+		}},
 		count("RIVERRUN_SIGNUPS", 60, 1, 1_000_000, "how many people may sign up from one address in an hour; a club or a conference shares one", func(c *config) *int { return &c.signUps }),
 		count("RIVERRUN_SIGNINS", 100, 1, 1_000_000, "how many sign-ins from one address may fail in ten minutes; at most ten of them with one name", func(c *config) *int { return &c.signIns }),
 		count("RIVERRUN_WRITES", 60, 1, 1_000_000, "how many changes (posts, comments, likes, ...) an account may make at once, and in a minute from then on", func(c *config) *int { return &c.writes }),

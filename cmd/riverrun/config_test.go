@@ -39,7 +39,7 @@ func TestDefaults(t *testing.T) {
 		graceHome: 24 * time.Hour, grace: 6 * time.Hour, expireEvery: 5 * time.Minute,
 		depth:           1500,
 		localBumpMaxAge: 720 * time.Hour, sessionAge: 2160 * time.Hour,
-		workers: 4, connections: 16, signUps: 60, signIns: 100, writes: 60, bestOf: 5, mostFaved: 5, fileSize: 10, postFiles: 20, commentFiles: 4, sources: 50, sourceSize: 1000, sourceItems: 1_000_000, sourceEvery: 5 * time.Minute, previews: true, databaseTimeout: 5 * time.Second, stopTimeout: 30 * time.Second,
+		workers: 4, connections: 16, signUps: 60, signIns: 100, writes: 60, bestOf: 5, mostFaved: 5, fileSize: 10, postFiles: 20, commentFiles: 4, sources: 50, sourceSize: 1000, sourceItems: 1_000_000, sourceEvery: 5 * time.Minute, previews: true, signUp: "open", databaseTimeout: 5 * time.Second, stopTimeout: 30 * time.Second,
 		logFormat: "text", logLevel: slog.LevelInfo,
 		trustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 	}
@@ -127,6 +127,8 @@ func TestWrongValues(t *testing.T) {
 		{"connections", nil, []string{"-connections", "many"}, "want a number from 4 to 1000"},
 		{"profiles for everybody", map[string]string{"RIVERRUN_PPROF": "0.0.0.0:6060"}, nil, "want a loopback address and a port"},
 		{"profiles without a port", nil, []string{"-pprof", "127.0.0.1"}, "want a loopback address and a port"},
+		{"who signs up", map[string]string{"RIVERRUN_SIGNUP": "perhaps"}, nil, `RIVERRUN_SIGNUP: "perhaps": want open, approval, invitation or closed`},
+		{"private", nil, []string{"-private", "yes"}, `-private: "yes": want on or off`},
 		{"log", map[string]string{"RIVERRUN_LOG": "xml"}, nil, `RIVERRUN_LOG: "xml": want text or json`},
 		{"log level", map[string]string{"RIVERRUN_LOG_LEVEL": "info+2"}, nil, "want debug, info, warn or error"},
 		{"database", map[string]string{"DATABASE_URL": "postgres://alice:secret@:x/y"}, nil, "DATABASE_URL"},
@@ -160,7 +162,7 @@ func TestWrongValueStartsNothing(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			args := []string{c.name}
-			if c.name == "account" || c.name == "source" {
+			if c.name == "account" || c.name == "source" || c.name == "signups" {
 				args = append(args, "list")
 			}
 			if c.name == "post" {

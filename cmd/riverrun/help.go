@@ -49,6 +49,20 @@ CODE is the end of the post's address. It cannot be brought back.`},
 
 OUTCOME is removed, suspended, restored, nothing or other. The reporter reads
 the outcome and TEXT.`},
+		{name: "invite", usage: "[-uses N] [-days N] [-group NAME] [-note TEXT]", summary: "print a link by which people sign up", run: runInvite, detail: `
+	invite [-uses N] [-days N] [-group NAME] [-note TEXT]
+	invite withdraw CODE
+
+By default one person may use it, within seven days. Whoever signs up by it joins
+the groups; -group may be said again. While sign-up is closed it lets nobody in.`},
+		{name: "invitations", summary: "list invitations, and who came by them", run: runInvitations, detail: `
+Newest first: code, maker ("-": this command), state, uses, end, groups, who came, note.`},
+		{name: "signups", usage: "list|admit|refuse [NAME]", summary: "answer people who ask to be let in", run: runSignUps, detail: `
+	signups list
+	signups admit NAME
+	signups refuse [-answer TEXT] NAME
+
+With RIVERRUN_SIGNUP=approval everybody who signs up waits for that.`},
 		{name: "import", usage: "friendfeed FILE...", summary: "bring FriendFeed archives in, at their own dates", run: runImport, detail: `
 An archive is a JSON array of entries. Everything imported before is left as it
 is, so the same command may be run again, after an interruption too. It

@@ -74,6 +74,7 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 	options.LocalBumpMaxAge, options.SessionAge = c.localBumpMaxAge, c.sessionAge
 	options.BestOf, options.MostFaved = c.bestOf, c.mostFaved
 	options.Previews = c.previews
+	options.SignUp, options.Private = c.signUp, c.private
 	options.PostFiles, options.CommentFiles = c.postFiles, c.commentFiles
 	n.timelines = timelines.Open(n.stores.primary, announcer, options)
 	n.rivers = rivers.Open(n.stores.secondary, n.timelines, n.log, rivers.Options{

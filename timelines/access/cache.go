@@ -209,9 +209,16 @@ func (c *Cache) Session(ctx context.Context, s timelines.Session) (timelines.Vie
 	return timelines.Viewer{AccountID: found.accountID, Session: s}, nil
 }
 
-// CheckSession returns timelines.ErrSignedOut if the viewer's session ended. A viewer
-// without a session is not checked.
+// CheckSession returns timelines.ErrSignedOut if the viewer's session ended, or if the viewer is
+// anonymous and the site is private. An account without a session is not checked.
 func (c *Cache) CheckSession(ctx context.Context, v timelines.Viewer) error {
+	if v.Anonymous() {
+		private, err := c.Private(ctx)
+		if err == nil && private {
+			err = timelines.ErrSignedOut
+		}
+		return err
+	}
 	if v.Session == (timelines.Session{}) {
 		return nil
 	}
@@ -239,6 +246,18 @@ func (c *Cache) Sets(ctx context.Context, accountID int64) (*Sets, error) {
 func (c *Cache) Site(ctx context.Context) (site.Site, error) {
 	s, _, err := c.site.one(ctx, theSite)
 	return s, err
+}
+
+// Private reports whether nothing is shown without signing in.
+func (c *Cache) Private(ctx context.Context) (bool, error) {
+	s, err := c.Site(ctx)
+	return s.IsPrivate(c.store.Options()), err
+}
+
+// Door returns who may sign up.
+func (c *Cache) Door(ctx context.Context) (site.SignUp, error) {
+	s, err := c.Site(ctx)
+	return s.Door(c.store.Options()), err
 }
 
 // Levels returns the timelines of these ids with their levels: no statement when all of

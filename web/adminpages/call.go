@@ -42,14 +42,17 @@ type Route struct {
 type Pages struct {
 	staff   *admin.Store
 	reports *reports.Store
+	doors   doorPages
 }
 
 // New returns the pages of a site.
-func New(t *timelines.Store) *Pages { return &Pages{staff: admin.Open(t), reports: reports.Open(t)} }
+func New(t *timelines.Store) *Pages {
+	return &Pages{staff: admin.Open(t), reports: reports.Open(t), doors: newDoorPages(t)}
+}
 
 // Routes are the addresses of all pages.
 func (p *Pages) Routes() []Route {
-	return []Route{
+	return append(p.doors.routes(), []Route{
 		{"GET " + Path, admin.Moderator, p.start},
 		{"GET " + peoplePath, admin.Moderator, p.people},
 		{"GET " + personPattern, admin.Moderator, p.person},
@@ -71,7 +74,7 @@ func (p *Pages) Routes() []Route {
 		{"POST " + reportPattern + "/done", admin.Moderator, p.onReport("ended", p.endReport)},
 		{"POST " + reportPattern + "/remove", admin.Moderator, p.onReport("removed", p.removeReported)},
 		{"GET " + actsPath, admin.Administrator, p.acts},
-	}
+	}...)
 }
 
 // Addresses of the pages.

@@ -10,6 +10,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
+	"riverrun/timelines/doors"
 	"riverrun/web/view"
 )
 
@@ -71,6 +72,7 @@ type personView struct {
 	role  admin.Role // the viewer's
 	wrote admin.Wrote
 	acts  []admin.Act
+	came  doors.Origin
 	saved string
 	link  string // a new address at which the person chooses a password
 	form  suspensionForm
@@ -102,6 +104,9 @@ func (p *Pages) personView(c Call) (personView, error) {
 		v.form.reason = asked.Get("reason")
 	}
 	if v.wrote, err = p.staff.Wrote(ctx, v.who.ID); err != nil {
+		return v, err
+	}
+	if v.came, err = p.doors.store.Origin(ctx, v.who.ID); err != nil {
 		return v, err
 	}
 	v.acts, err = p.staff.Acts(ctx, v.who.Name, 0, perPage)

@@ -6,5 +6,9 @@ func (p *Pages) start(c Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Show(startPage(c.Base(), c.Role(), open))
+	waiting, err := p.doors.store.CountWaiting(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return c.Show(startPage(c.Base(), c.Role(), open, waiting))
 }

@@ -35,6 +35,7 @@ type Base struct {
 	Theme       string                   // "light" or "dark", "" as the device has it
 	KeysOff     bool                     // one-letter keys do nothing in this browser
 	NoIndex     bool                     // search engines are asked not to list the page
+	NoSignUp    bool                     // nobody can sign up
 	Code        string                   // the request's quotable code
 	Unread      int                      // how many notifications are unread, at most rivers.MaxCounted
 	asset       func(name string) string // see renderer

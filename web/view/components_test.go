@@ -10,6 +10,8 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/doors"
+	"riverrun/timelines/site"
 	"riverrun/timelines/sources"
 )
 
@@ -177,9 +179,11 @@ func TestComponents(t *testing.T) {
 			ListPart{Path: "/people", List: "requests", After: "9.dee.anna", Next: "10.kirill.chess-club"},
 			[]Request{{Who: me.Account(finn)}, {Who: me.Account(kirill), Group: club}},
 		}}),
-		"signup":    SignUpPage(nobody, SignUp{Back: "/"}),
-		"signup_ru": SignUpPage(testPresent(t, s, 0, "ru"), SignUp{Name: "я", Title: "Я", Back: "/x", Error: FormError{Field: "name", Text: "Нет."}}),
-		"login":     LoginPage(nobody, Login{Back: "/"}),
+		"signup":       SignUpPage(nobody, SignUp{Back: "/"}),
+		"signup_ru":    SignUpPage(testPresent(t, s, 0, "ru"), SignUp{Name: "я", Title: "Я", Back: "/x", Error: FormError{Field: "name", Text: "Нет."}}),
+		"signup_asks":  SignUpPage(nobody, SignUp{Back: "/", Door: site.ByApproval, Sentence: "<b>", Error: FormError{Field: "sentence", Text: "No."}}),
+		"signup_spent": SignUpPage(nobody, SignUp{Back: "/", Door: site.ByInvitation, Bad: doors.Spent}),
+		"login":        LoginPage(nobody, Login{Back: "/"}),
 		"login_kept": LoginPage(nobody, Login{Kept: &KeptForm{
 			Address: "/p/x/comments", Text: "kept <text>", Others: []KeptField{{"back", "/p/x"}, {"key", "k"}},
 		}}),

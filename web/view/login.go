@@ -2,13 +2,16 @@ package view
 
 import (
 	"github.com/a-h/templ"
+
+	"riverrun/timelines/site"
 )
 
 // Login is the sign-in form, empty or as it was sent.
 type Login struct {
 	Name, Back string
 	Error      string
-	Kept       *KeptForm // the form that signing in is for, nil: a page
+	Door       site.SignUp // who may sign up
+	Kept       *KeptForm   // the form that signing in is for, nil: a page
 }
 
 // action is where the form goes.
