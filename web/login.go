@@ -17,7 +17,7 @@ func (s signing) routes(mux *http.ServeMux) {
 	mux.Handle("GET /login", s.page(s.loginForm))
 	mux.Handle("POST /login", s.page(s.login))
 	mux.Handle("POST /logout", s.page(s.logout))
-	mux.Handle("GET /signup", s.page(s.signUpForm))
+	mux.Handle("GET /signup", s.freshAccess(s.signUpForm))
 	mux.Handle("POST /signup", s.freshAccess(s.signUp))
 }
 

@@ -99,7 +99,7 @@ func (s *Server) survive(w *watchedWriter, r *http.Request, v any) {
 	s.log.ErrorContext(r.Context(), "handler panicked", "code", requestCode(r.Context()), "method", r.Method,
 		"path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
 	if w.status == 0 {
-		s.fail(w, &request{Request: r, loc: view.LocaleFor(r, "")}, errPanic)
+		s.fail(w, &request{Request: r, loc: view.LocaleFor(r, "", "")}, errPanic)
 	}
 }
 

@@ -35,6 +35,7 @@ var (
 	errBadRequest  = errors.New("malformed request")
 	errPanic       = errors.New("panic")
 	errResumed     = errors.New("signed in, not sent yet")
+	errRules       = errors.New("has not agreed to the rules")
 )
 
 // problem is an error as people meet it: a status, and the catalogue's title
@@ -69,6 +70,7 @@ var problems = []struct {
 	{errCrossOrigin, problem{http.StatusForbidden, "error.forbidden.title", "error.crossorigin"}},
 	{errOtherViewer, problem{http.StatusConflict, "error.otherviewer.title", "error.otherviewer"}},
 	{errFilesSignIn, problem{http.StatusUnauthorized, "error.signin.title", "error.files.signin"}},
+	{errRules, problem{http.StatusForbidden, "error.rules.title", "error.rules"}},
 	{errLimited, problem{http.StatusTooManyRequests, "error.limited.title", "error.limited"}},
 	{timelines.ErrBusy, busy},
 	{errStalled, problem{http.StatusRequestTimeout, "error.busy.title", "error.stalled"}},
@@ -123,6 +125,9 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 	}
 	if needsSignIn(err) {
 		s.askToSignIn(w, r)
+		return
+	}
+	if s.askToAgree(w, r, err) {
 		return
 	}
 	if invalid, ok := errors.AsType[*timelines.InvalidError](err); ok {

@@ -47,6 +47,12 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 		if v.Page, err = s.homes.Visit(ctx, r.viewer, n, before); err != nil {
 			return rivers.Moment{}, err
 		}
+		// The visit brought the access sets up to date, and so the settings of the site.
+		settings, err := s.rivers.Access().Site(ctx)
+		if err != nil {
+			return rivers.Moment{}, err
+		}
+		r.setSite(settings)
 		if v.Base, err = s.view.Base(ctx, r.viewer, r.loc, n, v.Page.Sets, v.Page.Items); err != nil {
 			return rivers.Moment{}, err
 		}
@@ -65,7 +71,7 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 		}
 		v.Base.Unread = counts[0]
 	}
-	keptHere(r.Request, v.Base)
+	r.dress(v.Base)
 	v.Mode = view.ModeParam(n)
 	v.Still = s.homes.Still(n)
 	now, err := s.pages.Fingerprint(ctx, n, v.Page.Sets)

@@ -20,10 +20,13 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 		Name: strings.TrimSpace(r.PostFormValue("username")), Title: r.PostFormValue("title"), Back: r.back("/"),
 	}
 	password := r.PostFormValue("password")
-	err := s.limits.signUp.allow(s.addresses.key(r.Request))
+	rules, err := r.agreed()
+	if err == nil {
+		err = s.limits.signUp.allow(s.addresses.key(r.Request))
+	}
 	if err == nil {
 		_, err = s.timelines.Accounts.SignUp(r.Context(), timelines.SignUp{
-			Name: form.Name, Title: strings.TrimSpace(form.Title), Password: password,
+			Name: form.Name, Title: strings.TrimSpace(form.Title), Password: password, RulesAgreed: rules,
 		})
 	}
 	if err != nil {

@@ -238,7 +238,19 @@ func isMark(text string) bool {
 	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > 16 {
 		return false
 	}
-	signs, flags, joined := 0, 0, false
+	n, ok := signs(text)
+	return ok && n <= maxMark
+}
+
+// WideMark reports whether the mark is two signs.
+func (s Site) WideMark() bool {
+	n, _ := signs(s.Mark)
+	return n > 1
+}
+
+// signs counts the signs of a text as they look. It returns false if something in it cannot be seen.
+func signs(text string) (n int, ok bool) {
+	flags, joined := 0, false
 	for _, r := range text {
 		const joiner = '\u200d'
 		switch {
@@ -250,13 +262,13 @@ func isMark(text string) bool {
 		case r >= 0x1F1E6 && r <= 0x1F1FF:
 			flags++ // two make one
 		case !unicode.IsGraphic(r), unicode.IsSpace(r):
-			return false
+			return 0, false
 		case !joined:
-			signs++
+			n++
 		}
 		joined = false
 	}
-	return signs+(flags+1)/2 <= maxMark
+	return n + (flags+1)/2, true
 }
 
 // isContact reports whether a text is the address of a page or of mail.

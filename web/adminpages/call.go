@@ -6,6 +6,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
+	"riverrun/timelines/site"
 	"riverrun/web/view"
 )
 
@@ -36,10 +37,13 @@ type Route struct {
 }
 
 // Pages are the pages. They are safe for concurrent use.
-type Pages struct{ staff *admin.Store }
+type Pages struct {
+	staff    *admin.Store
+	settings *site.Store
+}
 
 // New returns the pages of a site.
-func New(t *timelines.Store) *Pages { return &Pages{staff: admin.Open(t)} }
+func New(t *timelines.Store) *Pages { return &Pages{staff: admin.Open(t), settings: site.Open(t)} }
 
 // Routes are the addresses of all pages.
 func (p *Pages) Routes() []Route {
@@ -50,6 +54,8 @@ func (p *Pages) Routes() []Route {
 		{"POST " + personPattern + "/suspend", admin.Moderator, p.suspend},
 		{"POST " + personPattern + "/restore", admin.Moderator, p.restore},
 		{"POST " + personPattern + "/role", admin.Administrator, p.setRole},
+		{"GET " + sitePath, admin.Administrator, p.site},
+		{"POST " + sitePath, admin.Administrator, p.setSite},
 		{"GET " + actsPath, admin.Administrator, p.acts},
 	}
 }
@@ -59,6 +65,7 @@ const (
 	Path          = "/admin"
 	peoplePath    = Path + "/people"
 	personPattern = peoplePath + "/{name}"
+	sitePath      = Path + "/site"
 	actsPath      = Path + "/acts"
 )
 
