@@ -149,7 +149,10 @@ func (s pushes) news(w http.ResponseWriter, r *request) error {
 		Body   string `json:"body,omitempty"`
 		URL    string `json:"url,omitempty"`
 		Icon   string `json:"icon,omitempty"`
-	}{Unread: unread, Title: r.site.Title(), Icon: s.static.url("icon-192.png")}
+	}{Unread: unread, Icon: s.static.url("icon-192.png")}
+	if unread > 0 {
+		doc.Title = r.site.Title() // of what the page of notifications does not show
+	}
 	if e != nil {
 		if doc.Title, err = e.NoticeLine(); err != nil {
 			return err

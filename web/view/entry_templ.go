@@ -4,19 +4,16 @@ package view
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"crypto/rand"
+	"riverrun/rivers"
+	"riverrun/timelines"
 	"strconv"
 	"strings"
 	"time"
-
-	"riverrun/rivers"
-	"riverrun/timelines"
 )
 
 // entryShell is an entry around its parts. Every part has an id of its own; the
@@ -2084,7 +2081,7 @@ func toggle(e *Entry, act, picture string, pressed bool, label, title string) te
 			templ_7745c5c3_Var106 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Var107 := []any{"act " + picture}
+		var templ_7745c5c3_Var107 = []any{"act " + picture}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var107...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -2543,7 +2540,7 @@ func menuLink(place, to, class, picture, label string) templ.Component {
 			templ_7745c5c3_Var126 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Var127 := []any{class}
+		var templ_7745c5c3_Var127 = []any{class}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var127...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -2751,7 +2748,7 @@ func EntryLikes(e *Entry, shown int) templ.Component {
 			}
 		}
 		if named, others := foldLikes(e.Viewer.AccountID, e.Sets, e.Item.Likes(), shown); len(named) > 0 {
-			templ_7745c5c3_Var137 := []any{"liked", templ.KV("all", shown > FoldedLikes)}
+			var templ_7745c5c3_Var137 = []any{"liked", templ.KV("all", shown > FoldedLikes)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var137...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -2814,7 +2811,7 @@ func count(class string, n int, label string) templ.Component {
 			templ_7745c5c3_Var139 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Var140 := []any{"count " + class}
+		var templ_7745c5c3_Var140 = []any{"count " + class}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var140...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
