@@ -20,7 +20,7 @@ func saysOfItself(p *webtest.Person, change func(*site.Site)) {
 	})
 }
 
-// What an administrator says of the site stands on the next page of each node, and only they may say it.
+// The next page of each node shows what an administrator says of the site, and only they may say it.
 func TestSiteOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
@@ -74,7 +74,7 @@ func TestSiteOfOnesOwn(t *testing.T) {
 	far.Get("/robots.txt").Has("Disallow: /\n")
 }
 
-// Whoever signs up agrees to the rules, and everybody else before they go on, once for each version.
+// People agree to the rules when they sign up, and all others before they go on, once for each version.
 func TestAgreeingToTheRules(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
