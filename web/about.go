@@ -93,6 +93,15 @@ func (r *request) setSite(s site.Site) {
 	r.site, r.loc = s, view.LocaleFor(r.Request, r.me.Language, s.Language)
 }
 
+// newRequest is a request before its sender is known. It knows the site as this node
+// remembers it, so that each page of an error can say whom to ask.
+func (s *Server) newRequest(plain *http.Request) *request {
+	r := &request{Request: plain}
+	remembered, _ := s.rivers.Access().RememberedSite()
+	r.setSite(remembered)
+	return r
+}
+
 // dress fills in what all pages have in their frame.
 func (r *request) dress(p *view.Base) {
 	keptHere(r.Request, p)

@@ -56,6 +56,9 @@ func TestSiteOfOnesOwn(t *testing.T) {
 	far.Get("/mark.svg?v=%F0%9F%8E%BE").Wants(200).Has("<svg", "🎾")
 	far.Get("/feeds/everything.atom").Has("The &lt;Club&gt;</title>")
 	far.Get("/nowhere/at/all").Wants(404).Has(`href="mailto:desk@club.example"`)
+	far.Header.Set("Sec-Fetch-Site", "cross-site")
+	far.Post("/login").Wants(403).Has("The &lt;Club&gt;", `href="mailto:desk@club.example"`)
+	far.Header.Del("Sec-Fetch-Site")
 	far.Get("/robots.txt").Has("Disallow: /settings\n").Lacks("Disallow: /\n")
 	far.Get("/rules").LeadsTo("/about#rules")
 	if acts := a.Get("/admin/acts").Wants(200).Body; !strings.Contains(acts, "mark 🎾") {

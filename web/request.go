@@ -42,7 +42,7 @@ type handler func(w http.ResponseWriter, r *request) error
 // memory, and the river's visit checks that the session still holds.
 func (s *Server) page(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
-		r := &request{Request: plain, loc: view.LocaleFor(plain, "", "")}
+		r := s.newRequest(plain)
 		err := r.receive()
 		// The time counts from here on, without the time in which a client sends its form.
 		bounded, cancel := s.bounded(plain)

@@ -241,6 +241,14 @@ func (c *Cache) Site(ctx context.Context) (site.Site, error) {
 	return s, err
 }
 
+// RememberedSite returns the settings of the site as this node last read them, without a statement:
+// for pages that say that the store is away. ok is false if it remembers none.
+func (c *Cache) RememberedSite() (s site.Site, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.site.kept.Peek(theSite)
+}
+
 // Levels returns the timelines of these ids with their levels: no statement when all of
 // both are cached, nearly always one if not.
 func (c *Cache) Levels(ctx context.Context, ids []int64) (Levels, error) {
