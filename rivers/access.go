@@ -216,7 +216,7 @@ func (s *Store) OpenToAll(ctx context.Context, n Name, items []Item) (bool, erro
 			return false, nil
 		}
 		gates, err := s.access.Levels(ctx, items[0].Fold.Decisive)
-		return err == nil && gates.OpensAny(nobody, items[0].Fold.Decisive), err
+		return err == nil && gates.OpensAny(nobody, items[0].Fold.Decisive) && !nobody.Unseen.Has(items[0].Fold.Text.Author), err
 	}
 	err = s.mayOpen(ctx, n, nobody)
 	if errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound) {

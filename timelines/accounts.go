@@ -55,6 +55,8 @@ type SignUp struct {
 	Title    string // empty: the name
 	Password string
 	Language string // "en", "ru" or empty
+	// RulesAgreed is the version of the site's rules that the person agreed to.
+	RulesAgreed int
 }
 
 // SignUp makes a user's account with its timelines. It returns an InvalidError or
@@ -106,6 +108,13 @@ func (s Accounts) SignUpBy(ctx context.Context, n SignUp, door Door) (Account, C
 			pgx.StrictNamedArgs{"account": id, "hash": hash})
 		if err != nil {
 			return Change{}, fmt.Errorf("store password: %w", err)
+		}
+		if n.RulesAgreed > 0 {
+			_, err := tx.Exec(ctx, `UPDATE accounts SET rules_agreed = @version WHERE id = @account`,
+				pgx.StrictNamedArgs{"account": id, "version": n.RulesAgreed})
+			if err != nil {
+				return Change{}, fmt.Errorf("note the agreement: %w", err)
+			}
 		}
 		c := Change{Actor: id}
 		if made, err = accountTx(ctx, tx, id); err != nil || door == nil {

@@ -120,6 +120,15 @@ func (s accounts) account(w http.ResponseWriter, r *request) error {
 		}
 		page.Requested = relation.Requested
 	}
+	if page.IsFeed() && page.Top() {
+		public, err := s.isPublic(r.Context(), page.River)
+		if err != nil {
+			return err
+		}
+		if public {
+			page.River.Public = page.AsPublic(s.publicBase())
+		}
+	}
 	return s.html(w, r, http.StatusOK, view.AccountPage(page))
 }
 

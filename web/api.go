@@ -424,7 +424,7 @@ func (s pushAPI) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="riverrun"`)
 	}
 	sayWhen(w, is.status)
-	l := view.LocaleFor(r, "")
+	l := view.LocaleFor(r, "", "")
 	w.Header().Add("Vary", "Accept-Language")
 	writeJSON(w, is.status, struct {
 		Error   string          `json:"error"`

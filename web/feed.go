@@ -102,11 +102,11 @@ func hasTag(header, tag string) bool {
 }
 
 func (s feedFiles) feedFile(r *request, at view.Page, n rivers.Name, page *rivers.Page, path string) (view.FeedFile, error) {
-	p, err := s.view.Base(r.Context(), timelines.Viewer{}, view.LocaleFor(r.Request, ""), n, page.Sets, page.Items)
+	p, err := s.view.Base(r.Context(), timelines.Viewer{}, view.LocaleFor(r.Request, "", r.site.Language), n, page.Sets, page.Items)
 	if err != nil {
 		return view.FeedFile{}, err
 	}
-	base := strings.TrimSuffix(s.url.String(), "/")
+	base := s.publicBase()
 	f := view.FeedFile{
 		Title: p.TitleOf(at), Lang: p.Locale.Lang, Page: base + at.Address(path, r.URL.Query()), Address: base + r.URL.RequestURI(),
 		Items: make([]view.FeedItem, 0, len(page.Items)),
@@ -124,6 +124,9 @@ func (s feedFiles) feedFile(r *request, at view.Page, n rivers.Name, page *river
 		}
 		slices.Reverse(f.Items)
 		f.Items = f.Items[:min(len(f.Items), view.MaxFeedComments)]
+	}
+	if r.site.Name != "" {
+		f.Title += " · " + r.site.Name
 	}
 	return f, nil
 }

@@ -22,9 +22,9 @@ func (s *Server) misdirected(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		text := view.LocaleFor(r, "").T("error.host.unset", "address", s.url.String())
+		text := view.LocaleFor(r, "", "").T("error.host.unset", "address", s.url.String())
 		if s.ownHost {
-			text = view.LocaleFor(r, "").T("error.host", "address", s.url.String())
+			text = view.LocaleFor(r, "", "").T("error.host", "address", s.url.String())
 		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")

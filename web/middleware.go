@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"riverrun/timelines"
-	"riverrun/web/view"
 )
 
 // maxForm bounds a request's body: the longest post, with room for its destinations. A
@@ -99,7 +98,7 @@ func (s *Server) survive(w *watchedWriter, r *http.Request, v any) {
 	s.log.ErrorContext(r.Context(), "handler panicked", "code", requestCode(r.Context()), "method", r.Method,
 		"path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
 	if w.status == 0 {
-		s.fail(w, &request{Request: r, loc: view.LocaleFor(r, "")}, errPanic)
+		s.fail(w, s.newRequest(r), errPanic)
 	}
 }
 

@@ -18,6 +18,13 @@ func (s posts) post(w http.ResponseWriter, r *request) error {
 	}
 	e := &view.Entry{Base: v.Base, Item: &v.Page.Items[0]}
 	v.Heading = e.Heading()
+	public, err := s.isPublic(r.Context(), v)
+	if err != nil {
+		return err
+	}
+	if public {
+		v.Public = e.AsPublic(s.publicBase())
+	}
 	audience, err := s.view.AudienceOf(r.Context(), e)
 	if err != nil {
 		return err

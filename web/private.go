@@ -13,6 +13,7 @@ import (
 // and what programs call with a token.
 var openPatterns = []string{
 	"GET /login", "POST /login", "GET /login/link", "POST /login/link", "POST /logout", "GET /signup", "POST /signup", "GET /manifest.webmanifest",
+	"GET /about", "GET /rules", "GET /mark.svg", "GET /robots.txt",
 	"GET /ws", // it is closed with the code that says why
 }
 

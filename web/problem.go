@@ -37,6 +37,7 @@ var (
 	errLink        = errors.New("link that does not work any more")
 	errPanic       = errors.New("panic")
 	errResumed     = errors.New("signed in, not sent yet")
+	errRules       = errors.New("has not agreed to the rules")
 )
 
 // problem is an error as people meet it: a status, and the catalogue's title
@@ -73,6 +74,7 @@ var problems = []struct {
 	{errOtherViewer, problem{http.StatusConflict, "error.otherviewer.title", "error.otherviewer"}},
 	{errFilesSignIn, problem{http.StatusUnauthorized, "error.signin.title", "error.files.signin"}},
 	{errPrivate, problem{http.StatusUnauthorized, "error.signin.title", "error.signin"}},
+	{errRules, problem{http.StatusForbidden, "error.rules.title", "error.rules"}},
 	{errLimited, problem{http.StatusTooManyRequests, "error.limited.title", "error.limited"}},
 	{timelines.ErrBusy, busy},
 	{errStalled, problem{http.StatusRequestTimeout, "error.busy.title", "error.stalled"}},
@@ -127,6 +129,9 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 	}
 	if needsSignIn(err) {
 		s.askToSignIn(w, r)
+		return
+	}
+	if s.askToAgree(w, r, err) {
 		return
 	}
 	if invalid, ok := errors.AsType[*timelines.InvalidError](err); ok {

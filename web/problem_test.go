@@ -106,7 +106,8 @@ func testServer(t *testing.T) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Server{view: view.NewRenderer(view.Config{Asset: static.url}), static: static, now: time.Now}
+	nowhere := rivers.Open(nil, timelines.Open(nil, nil, timelines.DefaultOptions()), slog.New(slog.DiscardHandler), rivers.DefaultOptions())
+	return &Server{rivers: nowhere, view: view.NewRenderer(view.Config{Asset: static.url}), static: static, now: time.Now}
 }
 
 // TestPanicIsSurvived: a panic becomes an error page with a code that stands in

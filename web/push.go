@@ -43,12 +43,15 @@ func (s pushes) manifest(w http.ResponseWriter, r *request) error {
 		BackgroundColor string `json:"background_color"`
 		Icons           []icon `json:"icons"`
 	}{
-		ID: "/", Name: "riverrun", StartURL: "/", Scope: "/", Display: "standalone", ThemeColor: "#0f5c69", BackgroundColor: "#f6f4ee",
+		ID: "/", Name: r.site.Title(), StartURL: "/", Scope: "/", Display: "standalone", ThemeColor: "#0f5c69", BackgroundColor: "#f6f4ee",
 		Icons: []icon{
 			{s.static.url("icon-192.png"), "192x192", "image/png", "any maskable"},
 			{s.static.url("icon-512.png"), "512x512", "image/png", "any maskable"},
 			{s.static.url("icon.svg"), "any", "image/svg+xml", "any"},
 		},
+	}
+	if mark := view.MarkURL(r.site); mark != "" {
+		doc.Icons = []icon{{mark, "any", "image/svg+xml", "any"}}
 	}
 	body, err := json.Marshal(doc)
 	if err != nil {
@@ -147,6 +150,9 @@ func (s pushes) news(w http.ResponseWriter, r *request) error {
 		URL    string `json:"url,omitempty"`
 		Icon   string `json:"icon,omitempty"`
 	}{Unread: unread, Icon: s.static.url("icon-192.png")}
+	if unread > 0 {
+		doc.Title = r.site.Title() // of what the page of notifications does not show
+	}
 	if e != nil {
 		if doc.Title, err = e.NoticeLine(); err != nil {
 			return err

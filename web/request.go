@@ -26,6 +26,7 @@ type request struct {
 	sets   *access.Sets      // the viewer's, as this node remembers them; nil if anonymous
 	// names are the accounts that every page names: the viewer and whom they follow.
 	names map[int64]timelines.Account
+	site  site.Site // the settings of the site, as this node remembers them
 	loc   *view.Locale
 	// door says who may sign up; "" if somebody is signed in already.
 	door site.SignUp
@@ -43,7 +44,7 @@ type handler func(w http.ResponseWriter, r *request) error
 // memory, and the river's visit checks that the session still holds.
 func (s *Server) page(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
-		r := &request{Request: plain, loc: view.LocaleFor(plain, "")}
+		r := s.newRequest(plain)
 		err := r.receive()
 		// The time counts from here on, without the time in which a client sends its form.
 		bounded, cancel := s.bounded(plain)
@@ -134,6 +135,9 @@ func (s *Server) members(h handler) http.Handler {
 		if r.fromAnothersPage() {
 			return errOtherViewer
 		}
+		if err := s.agreeFirst(r); err != nil {
+			return err
+		}
 		return h(w, r)
 	})
 }
@@ -159,11 +163,15 @@ func (s *Server) identify(w http.ResponseWriter, r *request) error {
 
 // introduce sets v as the sender of the request.
 func (s *Server) introduce(r *request, v timelines.Viewer) error {
-	r.viewer, r.me, r.sets, r.names, r.loc = v, timelines.Account{}, nil, nil, view.LocaleFor(r.Request, "")
+	r.viewer, r.me, r.sets, r.names = v, timelines.Account{}, nil, nil
+	settings, err := s.rivers.Access().Site(r.Context())
+	if err != nil {
+		return err
+	}
+	r.setSite(settings)
 	if v.Anonymous() {
 		return s.enter(r)
 	}
-	var err error
 	if r.sets, err = s.rivers.Access().Sets(r.Context(), v.AccountID); err != nil {
 		return err
 	}
@@ -171,7 +179,7 @@ func (s *Server) introduce(r *request, v timelines.Viewer) error {
 		return err
 	}
 	r.me = r.names[v.AccountID]
-	r.loc = view.LocaleFor(r.Request, r.me.Language)
+	r.setSite(settings)
 	s.used.note(v.Session, s.now())
 	return nil
 }
@@ -230,7 +238,7 @@ func localAddress(address, otherwise string) string {
 func (s *Server) simple(r *request) *view.Base {
 	p := s.view.NewBase(r.loc)
 	p.Viewer, p.PageAddress, p.NoSignUp = r.viewer, r.address(), r.closed()
-	keptHere(r.Request, p)
+	r.dress(p)
 	maps.Copy(p.Names, r.names)
 	if r.sets != nil {
 		p.Sets = r.sets

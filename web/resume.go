@@ -39,7 +39,7 @@ func (r *request) kept() *view.KeptForm {
 	k := &view.KeptForm{Address: localAddress(r.URL.EscapedPath(), "/"), Text: text}
 	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
 		switch name {
-		case "body", "username", "password", view.ResumeField, viewerField:
+		case "body", "username", "password", view.ResumeField, view.AgreeField, viewerField:
 			continue
 		}
 		for _, value := range r.PostForm[name] {

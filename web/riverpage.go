@@ -47,6 +47,12 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 		if v.Page, err = s.homes.Visit(ctx, r.viewer, n, before); err != nil {
 			return rivers.Moment{}, err
 		}
+		// The visit brought the access sets up to date, and so the settings of the site.
+		settings, err := s.rivers.Access().Site(ctx)
+		if err != nil {
+			return rivers.Moment{}, err
+		}
+		r.setSite(settings)
 		if v.Base, err = s.view.Base(ctx, r.viewer, r.loc, n, v.Page.Sets, v.Page.Items); err != nil {
 			return rivers.Moment{}, err
 		}
@@ -67,7 +73,7 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 	} else if r.door, err = s.rivers.Access().Door(ctx); err != nil {
 		return nil, err
 	}
-	keptHere(r.Request, v.Base)
+	r.dress(v.Base)
 	v.Base.NoSignUp = r.closed()
 	v.Mode = view.ModeParam(n)
 	v.Still = s.homes.Still(n)

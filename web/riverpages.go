@@ -43,6 +43,9 @@ func (s riverPages) home(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	if r.looks() && v.Sets.RulesAgreed < r.site.Asks() {
+		return errRules
+	}
 	if err := s.nameFollows(r, v.Base); err != nil {
 		return err
 	}

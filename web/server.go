@@ -297,6 +297,7 @@ func (s *Server) Handler() http.Handler {
 		sessions{s},
 		reporting{s},
 		invitations{s},
+		aboutPages{s},
 	} {
 		of.routes(mux)
 	}
@@ -309,7 +310,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	guard.AddInsecureBypassPattern("/api/") // no cookie counts there
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.refuseUnread(w, &request{Request: r, loc: view.LocaleFor(r, "")}, errCrossOrigin)
+		s.refuseUnread(w, s.newRequest(r), errCrossOrigin)
 	}))
 
 	return compress(s.observe(s.secure(s.misdirected(s.bound(guard.Handler(oldAddresses(mux)))))))

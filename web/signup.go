@@ -55,11 +55,14 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 	}
 	password := r.PostFormValue("password")
 	waits := false
-	err := s.limits.signUp.allow(s.addresses.key(r.Request))
+	rules, err := r.agreed()
+	if err == nil {
+		err = s.limits.signUp.allow(s.addresses.key(r.Request))
+	}
 	if err == nil {
 		_, err = s.tiers.Act(r.Context(), func(ctx context.Context) (c timelines.Change, err error) {
 			_, waits, c, err = s.doors.SignUp(ctx, doors.SignUp{
-				SignUp:     timelines.SignUp{Name: form.Name, Title: strings.TrimSpace(form.Title), Password: password},
+				SignUp:     timelines.SignUp{Name: form.Name, Title: strings.TrimSpace(form.Title), Password: password, RulesAgreed: rules},
 				Invitation: form.Invitation, Sentence: form.Sentence,
 			})
 			return c, err

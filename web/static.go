@@ -121,9 +121,4 @@ func (s *Server) routeStatic(mux *http.ServeMux) {
 		}
 		_, _ = w.Write(content) // the client is gone
 	})
-	mux.HandleFunc("GET /robots.txt", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		// "Older" links go on for ever, and every step of one makes the river longer.
-		_, _ = w.Write([]byte("User-agent: *\nDisallow: /*?\n")) // the client is gone
-	})
 }

@@ -111,7 +111,7 @@ func (s *Server) maxUpload() int64 {
 func (s *Server) sender(w http.ResponseWriter, plain *http.Request) (*request, error) {
 	bounded, cancel := s.bounded(plain)
 	defer cancel()
-	r := &request{Request: bounded, loc: view.LocaleFor(plain, "")}
+	r := s.newRequest(bounded)
 	err := s.refreshAccess(w, r)
 	r.Request = plain
 	return r, err

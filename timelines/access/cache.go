@@ -251,13 +251,21 @@ func (c *Cache) Site(ctx context.Context) (site.Site, error) {
 // Private reports whether nothing is shown without signing in.
 func (c *Cache) Private(ctx context.Context) (bool, error) {
 	s, err := c.Site(ctx)
-	return s.IsPrivate(c.store.Options()), err
+	return s.Shut, err
 }
 
 // Door returns who may sign up.
 func (c *Cache) Door(ctx context.Context) (site.SignUp, error) {
 	s, err := c.Site(ctx)
 	return s.Door(c.store.Options()), err
+}
+
+// RememberedSite returns the settings of the site as this node last read them, without a statement:
+// for pages that say that the store is away. ok is false if it remembers none.
+func (c *Cache) RememberedSite() (s site.Site, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.site.kept.Peek(theSite)
 }
 
 // Levels returns the timelines of these ids with their levels: no statement when all of

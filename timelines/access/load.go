@@ -78,6 +78,7 @@ func (c *Cache) loadSets(ctx context.Context, keys []int64) (map[int64]*Sets, er
 			ARRAY(SELECT post_id FROM muted_posts WHERE account_id = @viewer ORDER BY 1) AS muted,
 			coalesce((SELECT notices_off FROM accounts WHERE id = @viewer), 0::smallint) AS notices_off,
 			coalesce((SELECT alerts_seen FROM accounts WHERE id = @viewer), 0) AS alerts_seen,
+			coalesce((SELECT rules_agreed FROM accounts WHERE id = @viewer), 0) AS rules_agreed,
 			ARRAY(SELECT hidden_id FROM hidden_accounts WHERE account_id = @viewer ORDER BY 1) AS accounts,
 			(SELECT coalesce(jsonb_agg(string_to_array(term, ' ') ORDER BY term), '[]')
 				FROM hidden_terms WHERE account_id = @viewer) AS terms,
@@ -128,6 +129,7 @@ func (c *Cache) loadSite(ctx context.Context, _ []int64) (map[int64]site.Site, e
 	if err != nil {
 		return nil, err
 	}
+	s.Shut = s.IsPrivate(c.store.Options())
 	return map[int64]site.Site{theSite: s}, nil
 }
 

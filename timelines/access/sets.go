@@ -46,6 +46,8 @@ type Sets struct {
 	// in NoticesOff.
 	Muted      IDs
 	NoticesOff int16
+	// RulesAgreed is the version of the site's rules that the viewer agreed to.
+	RulesAgreed int
 	// AlertsSeen is up to when the viewer has seen the alerts of sources, in microseconds.
 	AlertsSeen int64
 

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -37,6 +38,7 @@ const DefaultName = "riverrun"
 // Longest texts, in characters; the table's constraints have the same.
 const (
 	maxName    = 60
+	maxMark    = 2 // as they look; see signs
 	maxLine    = 200
 	maxText    = 20_000
 	maxVersion = 1 << 30
@@ -45,6 +47,7 @@ const (
 // Site is what the host says of the site.
 type Site struct {
 	Name         string // empty: DefaultName
+	Mark         string // a sign or two that stand for the site; empty: riverrun's picture
 	Purpose      string // one line
 	About, Rules string // in the small Markdown of posts
 	// RulesVersion is raised when people have to agree to the rules again; 0: never set.
@@ -55,6 +58,9 @@ type Site struct {
 	// SignUp and Private are nil where the configuration decides.
 	SignUp  *SignUp `db:"signup"`
 	Private *bool
+	// Shut: nothing is shown without signing in, as Private or the configuration says. access.Cache.Site
+	// sets it.
+	Shut bool `db:"-"`
 }
 
 // Title is how the site is called.
@@ -65,12 +71,32 @@ func (s Site) Title() string {
 	return s.Name
 }
 
+// Asks returns the version of the rules that people have to agree to, 0 if there are none.
+func (s Site) Asks() int {
+	if s.Rules == "" {
+		return 0
+	}
+	return s.RulesVersion
+}
+
+// Unlisted reports whether search engines may list no page.
+func (s Site) Unlisted() bool { return !s.Indexed || s.Shut }
+
+// SetRules changes the rules. Everybody has to agree to them if they are the first, or again says so.
+func (s *Site) SetRules(rules string, again bool) {
+	rules = strings.TrimSpace(rules)
+	if rules != "" && (s.Rules == "" || again) {
+		s.RulesVersion++
+	}
+	s.Rules = rules
+}
+
 // Read returns the settings.
 func Read(ctx context.Context, db interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 },
 ) (Site, error) {
-	const query = `SELECT name, purpose, about, rules, rules_version, contact, language, indexed, signup, private FROM site`
+	const query = `SELECT name, mark, purpose, about, rules, rules_version, contact, language, indexed, signup, private FROM site`
 	rows, err := db.Query(ctx, query)
 	if err != nil {
 		return Site{}, fmt.Errorf("read site: %w", err)
@@ -114,20 +140,50 @@ func (s *Store) Set(ctx context.Context, by admin.By, change func(*Site)) (timel
 			return c, nil, nil
 		}
 		const query = `
-			UPDATE site SET name = @name, purpose = @purpose, about = @about, rules = @rules, rules_version = @version,
+			UPDATE site SET name = @name, mark = @mark, purpose = @purpose, about = @about, rules = @rules, rules_version = @version,
 				contact = @contact, language = @language, indexed = @indexed, signup = @signup, private = @private, updated_at = now()`
 		_, err = tx.Exec(ctx, query, pgx.StrictNamedArgs{
-			"name": now.Name, "purpose": now.Purpose, "about": now.About, "rules": now.Rules, "version": now.RulesVersion,
+			"name": now.Name, "mark": now.Mark, "purpose": now.Purpose, "about": now.About, "rules": now.Rules, "version": now.RulesVersion,
 			"contact": now.Contact, "language": now.Language, "indexed": now.Indexed, "signup": now.SignUp, "private": now.Private,
 		})
 		if err != nil {
 			return c, nil, fmt.Errorf("change site: %w", err)
 		}
+		drop = []timelines.Invalidation{{Kind: timelines.InvalidSite}}
+		if now.RulesVersion > was.RulesVersion && !by.CommandLine() {
+			// Nobody has to agree to what they have just written.
+			if _, err := agreeTx(ctx, tx, by.AccountID, now.RulesVersion); err != nil {
+				return c, nil, err
+			}
+			drop = append(drop, timelines.Invalidation{Kind: timelines.InvalidSets, AccountID: by.AccountID})
+		}
 		if err := admin.RecordTx(ctx, tx, by, admin.Act{Kind: admin.SetSite, Detail: strings.Join(changed, ", ")}); err != nil {
 			return c, nil, err
 		}
-		return c, []timelines.Invalidation{{Kind: timelines.InvalidSite}}, nil
+		return c, drop, nil
 	})
+}
+
+// Agree notes that a person has agreed to that version of the rules. To agree again, or to an older
+// version, changes nothing.
+func (s *Store) Agree(ctx context.Context, account int64, version int) (timelines.Change, error) {
+	return s.timelines.Narrow(ctx, func(tx pgx.Tx) (timelines.Change, []timelines.Invalidation, error) {
+		c := timelines.Change{Actor: account}
+		changed, err := agreeTx(ctx, tx, account, version)
+		if err != nil || !changed {
+			return c, nil, err
+		}
+		return c, []timelines.Invalidation{{Kind: timelines.InvalidSets, AccountID: account}}, nil
+	})
+}
+
+func agreeTx(ctx context.Context, tx pgx.Tx, account int64, version int) (changed bool, err error) {
+	tag, err := tx.Exec(ctx, `UPDATE accounts SET rules_agreed = @version WHERE id = @account AND rules_agreed < @version`,
+		pgx.StrictNamedArgs{"account": account, "version": version})
+	if err != nil {
+		return false, fmt.Errorf("agree to the rules: %w", err)
+	}
+	return tag.RowsAffected() > 0, nil
 }
 
 // clean trims the texts and checks them all; the errors are InvalidErrors, whose fields are those of
@@ -153,6 +209,9 @@ func (s *Site) clean() error {
 			return &timelines.InvalidError{Field: f.field, Code: "site_long", Most: f.most}
 		}
 	}
+	if s.Mark = strings.TrimSpace(s.Mark); !isMark(s.Mark) {
+		return &timelines.InvalidError{Field: "mark", Code: "mark_long"}
+	}
 	if s.Contact != "" && !isContact(s.Contact) {
 		return &timelines.InvalidError{Field: "contact", Code: "contact_format"}
 	}
@@ -173,13 +232,52 @@ func (d SignUp) known() bool { return slices.Contains(SignUps, d) }
 // ParseSignUp returns the value of a setting, or false.
 func ParseSignUp(text string) (SignUp, bool) { return SignUp(text), SignUp(text).known() }
 
+// isMark reports whether a text is a sign or two. An emoji is one sign, however many characters it is
+// made of.
+func isMark(text string) bool {
+	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > 16 {
+		return false
+	}
+	n, ok := signs(text)
+	return ok && n <= maxMark
+}
+
+// WideMark reports whether the mark is two signs.
+func (s Site) WideMark() bool {
+	n, _ := signs(s.Mark)
+	return n > 1
+}
+
+// signs counts the signs of a text as they look. It returns false if something in it cannot be seen.
+func signs(text string) (n int, ok bool) {
+	flags, joined := 0, false
+	for _, r := range text {
+		const joiner = '\u200d'
+		switch {
+		case r == joiner:
+			joined = true
+			continue
+		case unicode.Is(unicode.Mn, r), unicode.Is(unicode.Me, r), r >= 0x1F3FB && r <= 0x1F3FF, r >= 0xE0020 && r <= 0xE007F:
+			// It changes the sign before it: an accent, the colour of a skin, the letters of a flag.
+		case r >= 0x1F1E6 && r <= 0x1F1FF:
+			flags++ // two make one
+		case !unicode.IsGraphic(r), unicode.IsSpace(r):
+			return 0, false
+		case !joined:
+			n++
+		}
+		joined = false
+	}
+	return n + (flags+1)/2, true
+}
+
 // isContact reports whether a text is the address of a page or of mail.
 func isContact(text string) bool {
 	if name, host, ok := strings.Cut(text, "@"); ok && name != "" && strings.Contains(host, ".") {
-		return !strings.ContainsAny(text, " /:<>\"")
+		return !strings.ContainsAny(text, " /:<>\"?&#%")
 	}
 	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
+	return err == nil && u.Scheme == "https" && u.Host != ""
 }
 
 // differences are the fields that changed, short ones with their new values.
@@ -190,6 +288,7 @@ func (s Site) differences(was Site) (changed []string) {
 		}
 	}
 	add(s.Name != was.Name, "name "+s.Name)
+	add(s.Mark != was.Mark, "mark "+s.Mark)
 	add(s.Purpose != was.Purpose, "purpose")
 	add(s.About != was.About, "about")
 	add(s.Rules != was.Rules, "rules")

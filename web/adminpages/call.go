@@ -7,6 +7,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/reports"
+	"riverrun/timelines/site"
 	"riverrun/web/view"
 )
 
@@ -40,14 +41,15 @@ type Route struct {
 
 // Pages are the pages. They are safe for concurrent use.
 type Pages struct {
-	staff   *admin.Store
-	reports *reports.Store
-	doors   doorPages
+	staff    *admin.Store
+	reports  *reports.Store
+	settings *site.Store
+	doors    doorPages
 }
 
 // New returns the pages of a site.
 func New(t *timelines.Store) *Pages {
-	return &Pages{staff: admin.Open(t), reports: reports.Open(t), doors: newDoorPages(t)}
+	return &Pages{staff: admin.Open(t), reports: reports.Open(t), settings: site.Open(t), doors: newDoorPages(t)}
 }
 
 // Routes are the addresses of all pages.
@@ -73,6 +75,8 @@ func (p *Pages) Routes() []Route {
 		{"POST " + reportPattern + "/note", admin.Moderator, p.onReport("noted", p.noteReport)},
 		{"POST " + reportPattern + "/done", admin.Moderator, p.onReport("ended", p.endReport)},
 		{"POST " + reportPattern + "/remove", admin.Moderator, p.onReport("removed", p.removeReported)},
+		{"GET " + sitePath, admin.Administrator, p.site},
+		{"POST " + sitePath, admin.Administrator, p.setSite},
 		{"GET " + actsPath, admin.Administrator, p.acts},
 	}...)
 }
@@ -82,6 +86,7 @@ const (
 	Path          = "/admin"
 	peoplePath    = Path + "/people"
 	personPattern = peoplePath + "/{name}"
+	sitePath      = Path + "/site"
 	actsPath      = Path + "/acts"
 )
 

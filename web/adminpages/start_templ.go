@@ -103,6 +103,14 @@ func startPage(p *view.Base, role admin.Role, reports, waiting int) templ.Compon
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
+				templ_7745c5c3_Err = view.SectionLink(sitePath, "globe", p.Locale.T("admin.site"), p.Locale.T("admin.site.now")).Render(ctx, templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, " ")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
 				templ_7745c5c3_Err = view.SectionLink(actsPath, "list", p.Locale.T("admin.acts"), p.Locale.T("admin.acts.now")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -658,7 +658,7 @@ function tidy() {
   clear();
   tidyNews();
   const head = river.querySelector('h1'); // of a post's own page
-  if (head) entitle(`${head.textContent} · riverrun`);
+  if (head) entitle(`${head.textContent} · ${document.body.dataset.site}`);
   const shown = entries();
   const empty = document.querySelector('.note.empty');
   if (empty) empty.hidden = shown.length > 0;
@@ -1915,7 +1915,7 @@ function leave(code) {
   // The reader sees by the site's header whose page it was.
   if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark'), document.querySelector('body > svg')]);
   strip(main, [note, river, ...texting]);
-  document.title = 'riverrun';
+  document.title = document.body.dataset.site;
   // If the browser keeps nothing, the page cannot know how often it was loaded.
   if (leaves() !== undefined) attend(Math.min(2000 * 1.5 ** times, 60000), answers, look);
 }

@@ -31,8 +31,8 @@ func (v Account) isSubfeed() bool { return v.Subfeed.Slug != "" }
 
 func (v Account) IsGroup() bool { return v.Who.Kind == timelines.Group }
 
-// isFeed reports whether the page shows the account's posts.
-func (v Account) isFeed() bool { return v.At.Kind == rivers.User || v.IsGroup() }
+// IsFeed reports whether the page shows the account's posts.
+func (v Account) IsFeed() bool { return v.At.Kind == rivers.User || v.IsGroup() }
 
 // Reads reports whether the viewer may read the account itself: on the page of one of
 // its sub-feeds it may be closed.
@@ -50,7 +50,7 @@ func (v Account) shut() string {
 func (v Account) empty() string {
 	if mine := v.isMe(v.Who.ID); mine && v.isSubfeed() {
 		return v.Locale.T("empty.subfeed.me")
-	} else if mine && v.isFeed() {
+	} else if mine && v.IsFeed() {
 		return v.Locale.T("empty.user.me")
 	}
 	return v.River.empty()
@@ -73,7 +73,7 @@ func (v Account) writersTitle() string {
 // mayPost reports whether the viewer may write here: on the own page, and in a group if its
 // rule allows it.
 func (v Account) mayPost() bool {
-	if !v.signedIn() || !v.isFeed() && !v.isSubfeed() || !v.Top() {
+	if !v.signedIn() || !v.IsFeed() && !v.isSubfeed() || !v.Top() {
 		return false
 	}
 	if v.IsGroup() {
@@ -98,7 +98,7 @@ func (v Account) unheard() string {
 // mayWriteTo reports whether the viewer may write to this person directly, as far as the page
 // knows. Whether the person follows the viewer is checked when the form is sent.
 func (v Account) mayWriteTo() bool {
-	if !v.signedIn() || !v.isFeed() || !v.Top() || v.IsGroup() || v.isMe(v.Who.ID) {
+	if !v.signedIn() || !v.IsFeed() || !v.Top() || v.IsGroup() || v.isMe(v.Who.ID) {
 		return false
 	}
 	switch v.Who.Writers {

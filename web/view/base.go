@@ -11,6 +11,7 @@ import (
 	"riverrun/timelines/access"
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/reads"
+	"riverrun/timelines/site"
 )
 
 // Base is the common data of one response or frame: the viewer, the language, the time, and
@@ -34,6 +35,8 @@ type Base struct {
 	Heading     string                   // what the head of the page says on a phone, "" the page's title
 	Theme       string                   // "light" or "dark", "" as the device has it
 	KeysOff     bool                     // one-letter keys do nothing in this browser
+	Site        site.Site                // what the host says of the site
+	Public      *Public                  // nil unless everybody may read the page
 	NoIndex     bool                     // search engines are asked not to list the page
 	NoSignUp    bool                     // nobody can sign up
 	Code        string                   // the request's quotable code

@@ -88,8 +88,22 @@ func TestComponents(t *testing.T) {
 	looked.Sets = &seen
 	told := func(p *Base) templ.Component { return alerts(Notifications{River: &River{Base: p}, Alerts: alerting}) }
 
+	owned := *nobody
+	owned.Site = site.Site{
+		Name: "The <Club>", Mark: "RC", Purpose: "Rowing", About: "We *row*.", Rules: "Be kind.\n\nBe ||quick||.", RulesVersion: 2, Contact: "desk@club.example",
+	}
+	owned.Public = &Public{Title: "The post", Description: "A <heron>", Type: "article", Address: "https://club.example/p/1", Picture: "https://club.example/files/1"}
+	russianClub := owned
+	russianClub.Locale, russianClub.Public = LocaleOf("ru"), nil
+
 	flows := sourceComponents(me, russian, club)
 	for name, c := range map[string]templ.Component{
+		"about":                    AboutPage(&owned, []timelines.Account{me.Account(anna)}),
+		"about_nothing_ru":         AboutPage(russian, nil),
+		"agree":                    AgreePage(&owned, Agree{Back: "/people", Error: FormError{Field: "rules", Text: "Agree."}}),
+		"agree_kept_ru":            AgreePage(&russianClub, Agree{Kept: &KeptForm{Address: "/posts", Text: "My <words>", Others: []KeptField{{"to", "anna"}}}}),
+		"signup_rules":             SignUpPage(&owned, SignUp{Name: "carol", Back: "/"}),
+		"problem_contact":          ProblemPage(&owned, "No", "No page.", ""),
 		"sources":                  flows.list,
 		"sources_group_ru":         flows.group,
 		"sources_wrong":            flows.wrong,

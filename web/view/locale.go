@@ -72,13 +72,20 @@ func LocaleOf(lang string) *Locale {
 	return Locales[0]
 }
 
-// LocaleFor picks the language of a response: the account's setting, then what
-// the browser asks for.
-func LocaleFor(r *http.Request, setting string) *Locale {
+// LocaleFor picks the language of a response: the account's setting, then what the browser asks
+// for, if that is one of ours, then the site's language.
+func LocaleFor(r *http.Request, setting, site string) *Locale {
 	if setting != "" {
 		return LocaleOf(setting)
 	}
-	_, i := language.MatchStrings(languages, r.Header.Get("Accept-Language"))
+	asked, _, err := language.ParseAcceptLanguage(r.Header.Get("Accept-Language"))
+	if err != nil {
+		return LocaleOf(site) // it asks for nothing that can be read
+	}
+	_, i, sure := languages.Match(asked...)
+	if sure == language.No {
+		return LocaleOf(site)
+	}
 	return Locales[i]
 }
 

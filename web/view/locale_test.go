@@ -367,18 +367,22 @@ func TestAgo(t *testing.T) {
 }
 
 func TestLocaleFor(t *testing.T) {
-	for _, tt := range []struct{ setting, accept, want string }{
-		{"", "", "en"},
-		{"", "ru-RU,ru;q=0.9,en;q=0.8", "ru"},
-		{"", "de-DE, en;q=0.5", "en"},
-		{"", "nonsense;;q=", "en"},
-		{"en", "ru", "en"},
-		{"ru", "en", "ru"},
+	for _, tt := range []struct{ setting, accept, site, want string }{
+		{"", "", "", "en"},
+		{"", "ru-RU,ru;q=0.9,en;q=0.8", "", "ru"},
+		{"", "de-DE, en;q=0.5", "ru", "en"},
+		{"", "nonsense;;q=", "", "en"},
+		{"", "nonsense;;q=", "ru", "ru"},
+		{"", "", "ru", "ru"},
+		{"", "de-DE,*;q=0.5", "ru", "ru"},
+		{"", "en-GB", "ru", "en"},
+		{"en", "ru", "ru", "en"},
+		{"ru", "en", "en", "ru"},
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Header.Set("Accept-Language", tt.accept)
-		if got := LocaleFor(r, tt.setting).Lang; got != tt.want {
-			t.Errorf("setting %q, Accept-Language %q: %q, want %q", tt.setting, tt.accept, got, tt.want)
+		if got := LocaleFor(r, tt.setting, tt.site).Lang; got != tt.want {
+			t.Errorf("setting %q, Accept-Language %q, site %q: %q, want %q", tt.setting, tt.accept, tt.site, got, tt.want)
 		}
 	}
 }

@@ -1,0 +1,2 @@
+ALTER TABLE accounts DROP COLUMN rules_agreed;
+ALTER TABLE site DROP COLUMN mark;
