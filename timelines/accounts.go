@@ -55,6 +55,7 @@ type SignUp struct {
 	Title    string // empty: the name
 	Password string
 	Language string // "en", "ru" or empty
+	Stranger bool   // signs up on the page: the limits of the first day hold (strangers.go)
 }
 
 // SignUp makes a user's account with its timelines. It returns an InvalidError or
@@ -94,6 +95,11 @@ func (s Accounts) SignUp(ctx context.Context, n SignUp) (Account, error) {
 			pgx.StrictNamedArgs{"account": id, "hash": hash})
 		if err != nil {
 			return Account{}, fmt.Errorf("store password: %w", err)
+		}
+		if n.Stranger {
+			if err := s.beginFirstDayTx(ctx, tx, id); err != nil {
+				return Account{}, err
+			}
 		}
 		return accountTx(ctx, tx, id)
 	})

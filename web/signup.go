@@ -23,7 +23,7 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 	err := s.limits.signUp.allow(s.addresses.key(r.Request))
 	if err == nil {
 		_, err = s.timelines.Accounts.SignUp(r.Context(), timelines.SignUp{
-			Name: form.Name, Title: strings.TrimSpace(form.Title), Password: password,
+			Name: form.Name, Title: strings.TrimSpace(form.Title), Password: password, Stranger: true,
 		})
 	}
 	if err != nil {
