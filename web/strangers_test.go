@@ -107,8 +107,8 @@ func rows(t *testing.T, html string) (shown, lines []string) {
 	return shown, lines
 }
 
-// Of many posts in a row by one person, Everything shows two; so do notifications of many mentions,
-// and the badge counts somebody who is not followed once. Other pages are as they were.
+// Everything shows two of many posts in a row by one person, and notifications two of many mentions;
+// the badge counts somebody who is not followed once. Other pages are as they were.
 func TestManyInARow(t *testing.T) {
 	s := webtest.New(t, nil)
 	bob, eve, ann := s.Person("bob"), s.Person("eve"), s.Person("ann")

@@ -670,8 +670,9 @@ function tidy() {
 }
 
 // gather shows at most two entries in a row of one author, where the server says by whom they
-// are, and a line for those that are more, as a reload would. Entries that wait do not count. What
-// is on the screen, or is written in, stays there until the reader asks for what is new, as in trim.
+// are, and a line for those that are more, as a reload would. Entries that wait do not count. An
+// entry that is on the screen, or written in, stays there until the reader asks for what is new,
+// as in trim.
 function gather(all) {
   if (!river.dataset.row) return; // no such page
   const kept = new Set();
