@@ -107,6 +107,9 @@ func (w *housekeepWorker) Work(ctx context.Context, _ *riverqueue.Job[housekeepA
 	if err != nil {
 		return fmt.Errorf("expire keys: %w", err)
 	}
+	if err := store.ExpireStrangers(ctx); err != nil {
+		return err
+	}
 	rows, err := store.TrimAccessLog(ctx, keepAccessLog)
 	if err != nil {
 		return fmt.Errorf("trim access log: %w", err)

@@ -54,6 +54,7 @@ type Timelines interface {
 	UpkeepBlock(ctx context.Context) (more bool, err error)
 	ExpireSessions(ctx context.Context, limit int) (int64, error)
 	ExpireKeys(ctx context.Context, olderThan time.Duration) (int64, error)
+	ExpireStrangers(ctx context.Context) error
 	TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error)
 	ExpireLinks(ctx context.Context, limit int) (int64, error)
 	ExpireFiles(ctx context.Context, olderThan time.Duration) (int64, error)

@@ -139,6 +139,8 @@ func (c *calls) ExpireSessions(_ context.Context, limit int) (int64, error) {
 	return c.sessions(limit)
 }
 
+func (c *calls) ExpireStrangers(context.Context) error { return nil }
+
 func (c *calls) ExpireKeys(_ context.Context, olderThan time.Duration) (int64, error) {
 	if c.keys == nil {
 		return 0, nil

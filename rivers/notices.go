@@ -173,7 +173,8 @@ type UnreadAsk struct {
 const MaxCounted = 100
 
 // Unread returns how many entries of each viewer's notifications have an unread event that the
-// viewer may know of, and wants, decided as an entry is, how many requests wait for the
+// viewer may know of, and wants, decided as an entry is (those with nothing but mentions by one
+// person whom the viewer does not follow are one), how many requests wait for the
 // viewer's answer, and how many sources that the viewer manages ask or have come to a stop since the
 // viewer looked, together. It costs no statement while the node remembers, else one for all
 // together, one or two for levels, one for requests and one for sources.
@@ -254,32 +255,47 @@ func (s *Store) unread(ctx context.Context, asks []UnreadAsk) ([][]int64, error)
 	latest := make([][]int64, len(asks))
 	for i, a := range asks {
 		d := decider{name: Name{UserID: a.Sets.AccountID, Kind: Notifications}, sets: a.Sets, gates: gates}
+		mentioned := map[int64]int{} // by somebody not followed: where in latest
 		for _, p := range found[a.Sets.AccountID] {
-			if at, counts := d.counts(p); counts {
-				latest[i] = append(latest[i], at)
+			at, by, counts := d.counts(p)
+			if !counts {
+				continue
 			}
+			if before, again := mentioned[by]; again {
+				latest[i][before] = max(latest[i][before], at)
+				continue
+			}
+			if by != 0 {
+				mentioned[by] = len(latest[i])
+			}
+			latest[i] = append(latest[i], at)
 		}
 	}
 	return latest, nil
 }
 
 // counts reports whether a post with unread events counts, by the same questions as decide, and
-// when the latest of those came that the viewer may know of.
-func (d decider) counts(p notices.Post) (at int64, counts bool) {
+// when the latest of those came that the viewer may know of. If somebody whom the viewer does not
+// follow names the viewer there, and nothing else happened, by is that person: what they write in
+// many posts counts once.
+func (d decider) counts(p notices.Post) (at, by int64, counts bool) {
 	f := &Fold{PostID: p.ID, Decisive: p.Decisive, Text: Text{Author: p.Author, Body: shownBody(p)}}
 	if d.sets.Muted.Has(p.ID) || !d.gates.OpensAny(d.sets, p.Decisive) {
-		return 0, false
+		return 0, 0, false
 	}
 	hidden := d.gates.Hidden(d.sets, p.Decisive)
 	if hidden.Has(p.Author) {
-		return 0, false
+		return 0, 0, false
 	}
 	n := noticeOf(p.Events, d.sets, hidden)
 	if n == nil || !n.Unread {
-		return 0, false
+		return 0, 0, false
+	}
+	if g := n.Groups[0]; len(n.Groups) == 1 && g.Kind == notices.Mention && len(g.Actors) == 1 && !d.sets.Follows.Has(g.Actors[0]) {
+		by = g.Actors[0]
 	}
 	it := Item{PostID: p.ID, Fold: f, To: destinations(d.sets, d.gates, f)}
-	return n.At, hideOf(d.name, d.sets, &it).Cause == Unhidden
+	return n.At, by, hideOf(d.name, d.sets, &it).Cause == Unhidden
 }
 
 // shownBody is the text that the post's fold has, but for the end of a spoiler that was cut.

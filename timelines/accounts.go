@@ -57,6 +57,7 @@ type SignUp struct {
 	Language string // "en", "ru" or empty
 	// RulesAgreed is the version of the site's rules that the person agreed to.
 	RulesAgreed int
+	Stranger    bool // signs up on the page: the limits of the first day hold (strangers.go)
 }
 
 // SignUp makes a user's account with its timelines. It returns an InvalidError or
@@ -108,6 +109,11 @@ func (s Accounts) SignUpBy(ctx context.Context, n SignUp, door Door) (Account, C
 			pgx.StrictNamedArgs{"account": id, "hash": hash})
 		if err != nil {
 			return Change{}, fmt.Errorf("store password: %w", err)
+		}
+		if n.Stranger {
+			if err := s.beginFirstDayTx(ctx, tx, id); err != nil {
+				return Change{}, err
+			}
 		}
 		if n.RulesAgreed > 0 {
 			_, err := tx.Exec(ctx, `UPDATE accounts SET rules_agreed = @version WHERE id = @account`,

@@ -11,7 +11,6 @@ import (
 	"riverrun/timelines/drafts"
 	"riverrun/timelines/files"
 	"riverrun/timelines/kinds"
-	"riverrun/timelines/marks"
 	"riverrun/timelines/notices"
 	"riverrun/timelines/rights"
 )
@@ -33,7 +32,7 @@ type NewComment struct {
 // author's comments and discussions, fresh there the first time, and is bumped everywhere
 // if it is young or much discussed (see bumpTx). The comment's tags and mentions bring the
 // post to their timelines, as the post's own do. A Key that was sent before is handled as
-// in Posts.Create.
+// in Posts.Create, and a stranger's comment too many is a *StrangerError.
 func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 	attach := &attached{n.Files, s.opts.CommentFiles}
 	body, err := cleanBodyBeside(n.Files, n.Body, MaxCommentRunes)
@@ -70,6 +69,9 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		if err := recordKeyTx(ctx, tx, n.Author, n.form(p.Code, body, asked), p.ID, c.CommentID); err != nil {
 			return Change{}, err
 		}
+		if err := s.countCommentTx(ctx, tx, n.Author); err != nil {
+			return Change{}, err
+		}
 		if _, err := attach.setTx(ctx, tx, n.Author, p.ID, c.CommentID); err != nil {
 			return Change{}, err
 		}
@@ -91,7 +93,7 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		told, err := notices.TellComment(ctx, tx, p.doing(n.Author, c.CommentID), marks.Names(written.prose()))
+		told, err := notices.TellComment(ctx, tx, p.doing(n.Author, c.CommentID))
 		if err != nil {
 			return Change{}, err
 		}

@@ -54,7 +54,8 @@ var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 //
 // An unknown Language is an InvalidError "language_unknown". An unknown destination is an
 // InvalidError "to_unknown", and one that the author may not write to is "to_forbidden",
-// each with its name as Value. ToEyes together with other destinations is "to_eyes". For a
+// each with its name as Value; a person whom a stranger's message does not reach (strangers.go) is
+// "to_stranger". A stranger's post too many is a *StrangerError. ToEyes together with other destinations is "to_eyes". For a
 // Key that the author sent before, Posts.Create returns the post made then, Repeated; with
 // other content it is an InvalidError "key_used". The errors of files are "files_many",
 // "file_unknown" and "alt_long".
@@ -83,6 +84,9 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err := checkWritableTx(ctx, tx, n.Author, found); err != nil {
 			return Change{}, err
 		}
+		if err := s.checkReachTx(ctx, tx, n.Author, found); err != nil {
+			return Change{}, err
+		}
 		textLang, err := textLang.guess(ctx, tx, n.Author, where.decisive)
 		if err != nil {
 			return Change{}, err
@@ -97,6 +101,9 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 			return Change{}, err
 		}
 		if err := recordKeyTx(ctx, tx, n.Author, n.form(body, to, asked), c.PostID, 0); err != nil {
+			return Change{}, err
+		}
+		if err := s.countPostTx(ctx, tx, n.Author); err != nil {
 			return Change{}, err
 		}
 		if _, err := attach.setTx(ctx, tx, n.Author, c.PostID, 0); err != nil {
@@ -116,7 +123,7 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err := s.linkTx(ctx, tx, c.PostID, written, false); err != nil {
 			return Change{}, err
 		}
-		told, err := tellPostTx(ctx, tx, c, where, marks.Names(written.prose()))
+		told, err := tellPostTx(ctx, tx, c, where, len(marks.Names(written.prose())) > 0)
 		if err != nil {
 			return Change{}, err
 		}
@@ -125,15 +132,15 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 }
 
 // tellPostTx tells of a new post, if it is a message or names anybody.
-func tellPostTx(ctx context.Context, tx pgx.Tx, c Change, where address, names []string) ([]int64, error) {
-	if !where.message && len(names) == 0 {
+func tellPostTx(ctx context.Context, tx pgx.Tx, c Change, where address, names bool) ([]int64, error) {
+	if !where.message && !names {
 		return nil, nil
 	}
 	d := notices.Doing{Post: c.PostID, Actor: c.Actor}
 	if err := tx.QueryRow(ctx, `SELECT fresh_at FROM posts WHERE id = @post`, pgx.StrictNamedArgs{"post": c.PostID}).Scan(&d.Stamp); err != nil {
 		return nil, fmt.Errorf("read time of a post: %w", err)
 	}
-	return notices.TellPost(ctx, tx, d, names)
+	return notices.TellPost(ctx, tx, d)
 }
 
 // cleanDestinations returns the names, each once, in the order given.

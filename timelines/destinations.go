@@ -32,6 +32,9 @@ func (s *core) resendTx(ctx context.Context, tx pgx.Tx, p lockedPost, found []de
 	if err := checkWritableTx(ctx, tx, p.AuthorID, fresh); err != nil {
 		return nil, false, err
 	}
+	if err := s.checkReachTx(ctx, tx, p.AuthorID, fresh); err != nil {
+		return nil, false, err
+	}
 	return s.moveTx(ctx, tx, p, stands, decisive)
 }
 

@@ -39,7 +39,8 @@
 //     Then the timelines that a change of level leaves to blocks (unflagged_timelines);
 //  3. posts, by drawing a version, or FOR NO KEY UPDATE. Only a change of level (flagTx),
 //     a block of one, and a batch of an import or of a source lock more than one;
-//  4. rows that hang on a post, then a form's key, then new hashtags, by term;
+//  4. rows that hang on a post, then a form's key, then a stranger's row, then new
+//     hashtags, by term;
 //  5. requests, then subscriptions, then members of lists, then readers and exclusions;
 //     those of a group change only under its timeline's lock;
 //  6. credentials, then sessions;

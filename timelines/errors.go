@@ -36,7 +36,7 @@ var (
 // code that the catalogues translate: "name_format",
 // "name_reserved", "password_short", "password_long", "password_common", "password_name",
 // "password_pattern", "body_empty", "body_long",
-// "title_empty", "title_long", "title_direction", "to_unknown", "to_forbidden", "to_closed", "to_none", "to_eyes",
+// "title_empty", "title_long", "title_direction", "to_unknown", "to_forbidden", "to_stranger", "to_closed", "to_none", "to_eyes",
 // "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", "subfeed_full", "key_long",
 // "key_used", "level_unknown", "language_unknown", "text_invalid" (NUL or not UTF-8),
 // "writers_unknown", "name_unknown", "member_none", "member_remove", "admin_last",

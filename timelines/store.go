@@ -97,6 +97,10 @@ type Options struct {
 	BestOf, MostFaved int
 	// PostFiles and CommentFiles are how many files may be attached to a post and to a comment.
 	PostFiles, CommentFiles int
+	// FirstDay is how long somebody who signed up on the page is a stranger (strangers.go); 0: nobody
+	// is. FirstDayPosts is how many posts a stranger may write in an hour.
+	FirstDay      time.Duration
+	FirstDayPosts int
 	// Previews: pages that posts link to are read.
 	Previews bool
 	// SignUp says who may sign up (a site.SignUp), and Private that nothing is shown without signing
@@ -112,7 +116,7 @@ type Options struct {
 func DefaultOptions() Options {
 	return Options{
 		LocalBumpMaxAge: 30 * 24 * time.Hour, SessionAge: 90 * 24 * time.Hour, BestOf: 5, MostFaved: 5,
-		PostFiles: 20, CommentFiles: 4, Previews: true, SignUp: "open",
+		PostFiles: 20, CommentFiles: 4, Previews: true, SignUp: "open", FirstDay: 24 * time.Hour, FirstDayPosts: 5,
 		HashCost: recommendedCost,
 	}
 }

@@ -37,8 +37,8 @@ const ownText = 0
 // invalidates.
 //
 // A mention needs no permission: whether the person may read the post is decided where
-// mentions are read, as for any timeline (004). An account that gets the name later is not
-// mentioned.
+// mentions are read, as for any timeline (004). A stranger's mention reaches few
+// (strangers.go). An account that gets the name later is not mentioned.
 //
 // An edit tells people of notifications that it names them now, and takes back that it did.
 //
@@ -50,6 +50,10 @@ func (s *core) indexTextTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPo
 	tags, names := marks.Tags(prose), marks.Names(prose)
 	if len(tags)+len(names) == 0 && !edited {
 		return nil, nil
+	}
+	names, err := s.reachedTx(ctx, tx, c.Actor, names)
+	if err != nil {
+		return nil, err
 	}
 	if err := s.makeHashtagsTx(ctx, tx, c, tags); err != nil {
 		return nil, err
@@ -72,7 +76,7 @@ func (s *core) indexTextTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPo
 		)
 		SELECT ARRAY(SELECT timeline_id FROM marked), ARRAY(SELECT timeline_id FROM unnamed)`
 	var marked, unnamed []int64
-	err := tx.QueryRow(ctx, mark, pgx.StrictNamedArgs{
+	err = tx.QueryRow(ctx, mark, pgx.StrictNamedArgs{
 		"post": p.ID, "comment": comment, "tags": tags, "names": names,
 	}).Scan(&marked, &unnamed)
 	if err != nil {

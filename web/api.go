@@ -227,8 +227,8 @@ func (s pushAPI) withItems(w http.ResponseWriter, c *call, apply func(ctx contex
 	if err != nil {
 		return err
 	}
-	if !s.limits.pushBytes.take(key, (len(body)+1023)/1024) {
-		return errLimited
+	if err := s.limits.pushBytes.take(key, (len(body)+1023)/1024); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), batchTime)
 	defer cancel()
@@ -423,7 +423,7 @@ func (s pushAPI) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if is.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="riverrun"`)
 	}
-	sayWhen(w, is.status)
+	sayWhen(w, is.status, waitFor(err))
 	l := view.LocaleFor(r, "", "")
 	w.Header().Add("Vary", "Accept-Language")
 	writeJSON(w, is.status, struct {

@@ -42,7 +42,7 @@ func (s hubCalls) answer(h func(r *http.Request, code string) (status int, text 
 			if err != nil {
 				status = refusalOf(err).status
 				s.log.InfoContext(r.Context(), "a hub was refused", "code", requestCode(r.Context()), "status", status, "error", err)
-				sayWhen(w, status)
+				sayWhen(w, status, waitFor(err))
 			}
 		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")

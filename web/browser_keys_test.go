@@ -77,7 +77,7 @@ func TestHideUndone(t *testing.T) {
 	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	bob.Subscribe("ann")
-	ann.Post("first")
+	bob.Post("first")
 	code := ann.Post("second").Code
 	ann.Post("third")
 	s.FollowUp()

@@ -87,9 +87,10 @@ func TestPatchesDisturbNobody(t *testing.T) {
 	browser := webtest.Chromium(t)
 	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
+	authors := []*webtest.Person{s.Person("cat"), ann}
 	var codes []string
 	for i := range 30 {
-		codes = append(codes, ann.Post(fmt.Sprintf("post %d\n\nwith a second paragraph\n\nand a third", i)).Code)
+		codes = append(codes, authors[i%2].Post(fmt.Sprintf("post %d\n\nwith a second paragraph\n\nand a third", i)).Code)
 	}
 	b := s.Tab(browser, "bob")
 	b.SignIn("bob")

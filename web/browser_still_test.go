@@ -35,10 +35,12 @@ func TestNothingMovesByItself(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)
 	s := webtest.New(t, nil)
-	ann, bob := s.Person("ann"), s.Person("bob")
-	bob.Subscribe("ann")
+	ann, bob, cat, dan := s.Person("ann"), s.Person("bob"), s.Person("cat"), s.Person("dan")
+	for _, name := range []string{"ann", "cat", "dan"} {
+		bob.Subscribe(name)
+	}
 	for i := range 30 {
-		ann.Post(fmt.Sprintf("post %d\n\nwith a second paragraph\n\nand a third", i))
+		[]*webtest.Person{ann, cat}[i%2].Post(fmt.Sprintf("post %d\n\nwith a second paragraph\n\nand a third", i))
 	}
 	s.FollowUp()
 	b := s.Tab(browser, "bob")
@@ -52,7 +54,7 @@ func TestNothingMovesByItself(t *testing.T) {
 				b.Live()
 				b.Await("the place", fmt.Sprintf(`(scrollTo(0, %d), scrollY === %d)`, at, at))
 				before := webtest.Eval[map[string]float64](b, where)
-				fresh := ann.Post("new\n\n" + name).Code
+				fresh := dan.Post("new\n\n" + name).Code
 				raised := webtest.Eval[string](b, `[...document.querySelectorAll('#river > [data-post]')].findLast((e) => !e.hidden).dataset.post`)
 				ann.Comment(raised, "goes up")
 				s.FollowUp()

@@ -99,21 +99,23 @@ func newLimiter(n int, per time.Duration) *limiter {
 	return &limiter{n: n, per: per, keys: keys}
 }
 
-// allow counts one act of the key; errLimited if it is one too many.
-func (l *limiter) allow(key string) error {
-	if !l.take(key, 1) {
-		return errLimited
-	}
-	return nil
-}
+// limitedError is an errLimited that knows when to try again.
+type limitedError struct{ after time.Duration }
+
+func (e *limitedError) Error() string { return errLimited.Error() + ": again in " + e.after.String() }
+
+func (e *limitedError) Unwrap() error { return errLimited }
+
+// allow counts one act of the key; a *limitedError if it is one too many.
+func (l *limiter) allow(key string) error { return l.take(key, 1) }
 
 // forget takes back one act that was allowed.
-func (l *limiter) forget(key string) { l.take(key, -1) }
+func (l *limiter) forget(key string) { _ = l.take(key, -1) } // fewer are never too many
 
-// take counts n acts of the key unless it has fewer left, and reports whether it had.
-func (l *limiter) take(key string, n int) bool {
+// take counts n acts of the key; a *limitedError if it has fewer left.
+func (l *limiter) take(key string, n int) error {
 	if l.n < 0 {
-		return true
+		return nil
 	}
 	key = key[:min(len(key), maxLimitedKey)]
 	l.mu.Lock()
@@ -124,7 +126,12 @@ func (l *limiter) take(key string, n int) bool {
 		// A key may be part of a whole form, which would stay in memory with it.
 		l.keys.Add(strings.Clone(key), found)
 	}
-	return found.AllowN(time.Now(), n)
+	now := time.Now()
+	if found.AllowN(now, n) {
+		return nil
+	}
+	missing := float64(n) - found.TokensAt(now)
+	return &limitedError{time.Duration(missing * float64(l.per) / float64(l.n))}
 }
 
 // tally counts events of each key within a time that begins with the first of them. Like

@@ -107,3 +107,19 @@ func TestLimiterRemembersLittle(t *testing.T) {
 		}
 	}
 }
+
+// A limit says when there is room for what was asked.
+func TestLimiterSaysWhen(t *testing.T) {
+	l := newLimiter(60, time.Hour)
+	for range 60 {
+		if err := l.allow("a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n, want := range map[int]time.Duration{1: time.Minute, 30: 30 * time.Minute} {
+		var slow *limitedError
+		if err := l.take("a", n); !errors.As(err, &slow) || slow.after > want || slow.after < want-10*time.Second {
+			t.Errorf("%d more: %v, want to wait %v", n, err, want)
+		}
+	}
+}

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"riverrun/rivers"
 	"riverrun/tiers"
@@ -139,7 +141,12 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 		s.answerInvalid(w, r, s.invalid(r, invalid))
 		return
 	}
+	if slow, ok := errors.AsType[*timelines.StrangerError](err); ok {
+		s.answerInvalid(w, r, strangerError(r, slow))
+		return
+	}
 	p := problemOf(err)
+	text := r.loc.T(p.text, "when", view.In(r.loc, waitFor(err)))
 	code := requestCode(ctx)
 	switch {
 	case p.status >= http.StatusInternalServerError:
@@ -149,9 +156,9 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 		s.log.InfoContext(ctx, "request refused", "code", code, "method", r.Method, "path", r.URL.Path,
 			"account", r.viewer.AccountID, "status", p.status, "error", err)
 	}
-	sayWhen(w, p.status)
+	sayWhen(w, p.status, waitFor(err))
 	if r.wantsJSON() {
-		writeJSON(w, p.status, view.FormError{Text: r.loc.T(p.text)})
+		writeJSON(w, p.status, view.FormError{Text: text})
 		return
 	}
 	page := s.simple(r)
@@ -161,7 +168,7 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 		typed = r.typed()
 	}
 	keepNoCopy(w, typed != "")
-	if err := s.html(w, r, p.status, view.ProblemPage(page, r.loc.T(p.title), r.loc.T(p.text), typed)); err != nil {
+	if err := s.html(w, r, p.status, view.ProblemPage(page, r.loc.T(p.title), text, typed)); err != nil {
 		s.log.ErrorContext(ctx, "the error page failed", "code", code, "error", err)
 	}
 }
@@ -251,7 +258,11 @@ func (s *Server) formError(r *request, err error) (view.FormError, error) {
 		return is, nil
 	}
 	if errors.Is(err, errLimited) {
-		return view.FormError{Text: r.loc.T("error.limited"), Status: http.StatusTooManyRequests}, nil
+		wait := waitFor(err)
+		return view.FormError{Text: r.loc.T("error.limited", "when", view.In(r.loc, wait)), Status: http.StatusTooManyRequests, Wait: wait}, nil
+	}
+	if slow, ok := errors.AsType[*timelines.StrangerError](err); ok {
+		return strangerError(r, slow), nil
 	}
 	if errors.Is(err, timelines.ErrBlocked) { // perhaps not for ever
 		return view.FormError{Text: r.loc.T("error.blocked"), Status: http.StatusForbidden}, nil
@@ -262,11 +273,25 @@ func (s *Server) formError(r *request, err error) (view.FormError, error) {
 	return view.FormError{}, err
 }
 
-// sayWhen says when to try again, if the answer is refused only for now.
-func sayWhen(w http.ResponseWriter, status int) {
+// strangerError tells somebody new that they have written as much as they may for now.
+func strangerError(r *request, slow *timelines.StrangerError) view.FormError {
+	return view.FormError{Text: view.StrangerText(r.loc, slow), Status: http.StatusTooManyRequests, Wait: slow.After}
+}
+
+// waitFor returns when to try again after an error that says that it was too often.
+func waitFor(err error) time.Duration {
+	if slow, ok := errors.AsType[*limitedError](err); ok {
+		return slow.after
+	}
+	return time.Minute // nobody knows: until others have arrived
+}
+
+// sayWhen says when to try again, if the answer is refused only for now: after wait, as the text
+// says, if it was too often.
+func sayWhen(w http.ResponseWriter, status int, wait time.Duration) {
 	switch status {
 	case http.StatusTooManyRequests:
-		w.Header().Set("Retry-After", "60")
+		w.Header().Set("Retry-After", strconv.Itoa(int(view.RoundWait(wait).Seconds())))
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "5")
 	}
@@ -274,7 +299,7 @@ func sayWhen(w http.ResponseWriter, status int) {
 
 func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is view.FormError) {
 	status := cmp.Or(is.Status, http.StatusUnprocessableEntity)
-	sayWhen(w, status)
+	sayWhen(w, status, is.Wait)
 	if r.wantsJSON() {
 		writeJSON(w, status, is)
 		return
@@ -289,7 +314,7 @@ func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is view.FormEr
 // redisplay shows a form again, with the typed text and its error.
 func (s *Server) redisplay(w http.ResponseWriter, r *request, is view.FormError, page view.Component) error {
 	status := cmp.Or(is.Status, http.StatusUnprocessableEntity)
-	sayWhen(w, status)
+	sayWhen(w, status, is.Wait)
 	if r.wantsJSON() {
 		writeJSON(w, status, is)
 		return nil

@@ -83,13 +83,8 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 	}
 	v.Token = s.pages.Token(now)
 	v.Base.PageAddress = view.RiverAddress(v.Path, v.Order, v.Mode, v.Before)
-	v.Articles = make([][]byte, 0, len(v.Page.Items))
-	for _, it := range v.Page.Items {
-		article, err := s.view.Article(v.Base, it)
-		if err != nil {
-			return nil, err
-		}
-		v.Articles = append(v.Articles, article)
+	if err := s.view.Articles(v); err != nil {
+		return nil, err
 	}
 	if v.Page.More {
 		v.Next = s.rivers.FormatCursor(v.Page.Next, view.CodeAt(v.Page))

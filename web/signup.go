@@ -62,7 +62,7 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 	if err == nil {
 		_, err = s.tiers.Act(r.Context(), func(ctx context.Context) (c timelines.Change, err error) {
 			_, waits, c, err = s.doors.SignUp(ctx, doors.SignUp{
-				SignUp:     timelines.SignUp{Name: form.Name, Title: strings.TrimSpace(form.Title), Password: password, RulesAgreed: rules},
+				SignUp:     timelines.SignUp{Name: form.Name, Title: strings.TrimSpace(form.Title), Password: password, RulesAgreed: rules, Stranger: true},
 				Invitation: form.Invitation, Sentence: form.Sentence,
 			})
 			return c, err

@@ -53,6 +53,8 @@ type config struct {
 	localBumpMaxAge, sessionAge   time.Duration
 	workers, connections          int
 	signUps, signIns, writes      int
+	firstDay                      time.Duration
+	firstDayPosts                 int
 	bestOf, mostFaved             int
 	databaseTimeout, stopTimeout  time.Duration
 
@@ -167,6 +169,8 @@ func settings(lookup func(string) (string, bool)) []setting {
 		count("RIVERRUN_SIGNUPS", 60, 1, 1_000_000, "how many people may sign up from one address in an hour; a club or a conference shares one", func(c *config) *int { return &c.signUps }),
 		count("RIVERRUN_SIGNINS", 100, 1, 1_000_000, "how many sign-ins from one address may fail in ten minutes; at most ten of them with one name", func(c *config) *int { return &c.signIns }),
 		count("RIVERRUN_WRITES", 60, 1, 1_000_000, "how many changes (posts, comments, likes, ...) an account may make at once, and in a minute from then on", func(c *config) *int { return &c.writes }),
+		durationOrZero("RIVERRUN_FIRST_DAY", timelines.DefaultOptions().FirstDay, "how long somebody who signed up on the page is a stranger, who may write little and whose messages and mentions reach only people who follow them or share a group with them; 0: nobody is", func(c *config) *time.Duration { return &c.firstDay }),
+		count("RIVERRUN_FIRST_DAY_POSTS", timelines.DefaultOptions().FirstDayPosts, 1, 1000, "how many posts a stranger may write in an hour", func(c *config) *int { return &c.firstDayPosts }),
 		{"RIVERRUN_TRUSTED_PROXIES", "127.0.0.0/8,::1", "proxies in front of the site, as in 10.0.0.0/8,192.0.2.7: the addresses they write into X-Forwarded-For are believed", func(c *config, v string) (err error) {
 			c.trustedProxies, err = networks(v)
 			return err

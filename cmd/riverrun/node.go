@@ -73,6 +73,7 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 	options := timelines.DefaultOptions()
 	options.LocalBumpMaxAge, options.SessionAge = c.localBumpMaxAge, c.sessionAge
 	options.BestOf, options.MostFaved = c.bestOf, c.mostFaved
+	options.FirstDay, options.FirstDayPosts = c.firstDay, c.firstDayPosts
 	options.Previews = c.previews
 	options.SignUp, options.Private = c.signUp, c.private
 	options.PostFiles, options.CommentFiles = c.postFiles, c.commentFiles

@@ -206,7 +206,7 @@ func TestDatabaseTimeout(t *testing.T) {
 // none ends the process, and the server recovers from each by itself.
 func TestLocalPostgreSQLFails(t *testing.T) {
 	data := testdb.Dir(t)
-	server := background(t, map[string]string{"RIVERRUN_DATA": data, "RIVERRUN_LISTEN": "127.0.0.1:0"})
+	server := background(t, map[string]string{"RIVERRUN_DATA": data, "RIVERRUN_LISTEN": "127.0.0.1:0", "RIVERRUN_FIRST_DAY": "0"})
 	ann := signUp(t, server, "ann")
 	admin := func(database string) *pgx.Conn {
 		t.Helper()

@@ -62,7 +62,7 @@ func newSite(t testing.TB) *site {
 // environment is what every process of the site runs with.
 func (s *site) environment() []string {
 	return append(os.Environ(), "DATABASE_URL="+s.primary.url, "RIVERS_DATABASE_URL="+s.secondary.url,
-		"RIVERRUN_DATA=/dev/null/nowhere", "RIVERRUN_FILES="+s.files, "RIVERRUN_LOG_LEVEL=warn")
+		"RIVERRUN_DATA=/dev/null/nowhere", "RIVERRUN_FIRST_DAY=0", "RIVERRUN_FILES="+s.files, "RIVERRUN_LOG_LEVEL=warn")
 }
 
 // command runs one of riverrun's commands to its end.

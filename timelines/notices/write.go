@@ -35,7 +35,8 @@ const (
 	likedComment = `SELECT author_id, 2 FROM comments WHERE id = @comment`
 	parties      = `SELECT t.their_id, 6 FROM posts p JOIN timelines t ON t.id = ANY(p.decisive) AND t.kind = 'directs'
 			WHERE p.id = @post AND t.their_id <> p.author_id`
-	named     = `SELECT id, 5 FROM accounts WHERE name = ANY(@names)`
+	named = `SELECT t.their_id, 5 FROM text_marks m JOIN timelines t ON t.id = m.timeline_id AND t.kind = 'mentions'
+			WHERE m.post_id = @post AND m.comment_id = @comment`
 	newParts  = `SELECT their_id, 6 FROM timelines WHERE id = ANY(@timelines) AND kind = 'directs'`
 	newNamed  = `SELECT their_id, 5 FROM timelines WHERE id = ANY(@timelines) AND kind = 'mentions'`
 	wrote     = parties + ` UNION ALL ` + named
@@ -63,18 +64,18 @@ func TellCommentLike(ctx context.Context, tx pgx.Tx, d Doing) ([]int64, error) {
 	return tell(ctx, tx, likedComment, d.args())
 }
 
-// TellPost tells of a new post: those to whom it is sent as a message, and those it names.
-func TellPost(ctx context.Context, tx pgx.Tx, d Doing, names []string) ([]int64, error) {
-	args := d.args()
-	args["names"] = names
-	return tell(ctx, tx, wrote, args)
+// TellPost tells of a new post: those to whom it is sent as a message, and those into whose
+// mentions its text brought it.
+func TellPost(ctx context.Context, tx pgx.Tx, d Doing) ([]int64, error) {
+	return tell(ctx, tx, wrote, d.args())
 }
 
 // TellComment tells of the new comment d.Comment: the post's author, the parties of a message,
-// those it names, and at most maxAfter of those who commented before.
-func TellComment(ctx context.Context, tx pgx.Tx, d Doing, names []string) ([]int64, error) {
+// those into whose mentions its text brought the post, and at most maxAfter of those who commented
+// before.
+func TellComment(ctx context.Context, tx pgx.Tx, d Doing) ([]int64, error) {
 	args := d.args()
-	args["names"], args["most"], args["looked_at"] = names, maxAfter, lookedAt
+	args["most"], args["looked_at"] = maxAfter, lookedAt
 	return tell(ctx, tx, commented, args)
 }
 

@@ -485,6 +485,7 @@ const arrived = new Set();
 let turning = false;
 
 const visible = () => entries().filter((entry) => !entry.hidden);
+const folded = (entry) => 'over' in entry.dataset; // not shown: one too many in a row (gather)
 const atTop = () => river.getBoundingClientRect().top >= 0;
 
 // insert puts an entry where its place is among the others, newest first.
@@ -499,7 +500,7 @@ function insert(entry) {
 // pushes reports whether an entry in its place would push down what is on the screen.
 function pushes(entry) {
   if (turning) return false;
-  const below = visible().find((other) => other !== entry && place(other) < place(entry));
+  const below = visible().find((other) => other !== entry && !folded(other) && place(other) < place(entry));
   const top = below?.getBoundingClientRect().top;
   return top > 0 && top < innerHeight;
 }
@@ -598,6 +599,7 @@ function showNews() {
   settle();
   scrollTo({ top: 0, behavior: 'instant' });
   trim();
+  gather(true);
   tidy();
 }
 
@@ -656,6 +658,7 @@ function drop() {
 // tidy makes what stands around the entries agree with them.
 function tidy() {
   clear();
+  gather(turning);
   tidyNews();
   const head = river.querySelector('h1'); // of a post's own page
   if (head) entitle(`${head.textContent} · ${document.body.dataset.site}`);
@@ -664,6 +667,50 @@ function tidy() {
   if (empty) empty.hidden = shown.length > 0;
   paged(shown);
   times(river);
+}
+
+// gather shows at most two entries in a row of one author, where the server says by whom they
+// are, and a line for those that are more, as a reload would. Entries that wait do not count. An
+// entry that is on the screen, or written in, stays there until the reader asks for what is new,
+// as in trim.
+function gather(all) {
+  if (!river.dataset.row) return; // no such page
+  const kept = new Set();
+  let by = '';
+  let row = 0;
+  let first = null;
+  let more = 0;
+  const close = () => {
+    if (!more) return;
+    const text = river.dataset.row.replace('{n}', more).replace('{name}', by);
+    let line = first.previousElementSibling;
+    if (!line?.matches('.more')) {
+      line = document.createElement('p');
+      line.className = 'more';
+      line.append(document.createElement('a'));
+      first.before(line);
+    }
+    const link = line.firstElementChild;
+    const to = river.dataset.page.startsWith('/filter/notifications') ? '/filter/mentions' : `/${by}`;
+    if (link.getAttribute('href') !== to) link.setAttribute('href', to);
+    if (link.textContent !== text) link.textContent = text;
+    kept.add(line);
+  };
+  for (const entry of visible()) {
+    const name = entry.dataset.row ?? entry.querySelector('.notice[data-row]')?.dataset.row ?? '';
+    if (!name || name !== by) {
+      close();
+      [by, row, first, more] = [name, 0, null, 0];
+    }
+    row += 1;
+    const hide = row > 2 && (folded(entry) || all || !(onScreen(entry) || written(entry) || entry.contains(document.activeElement)));
+    if (hide !== folded(entry)) entry.toggleAttribute('data-over', hide);
+    if (!hide) continue;
+    first ??= entry;
+    more += 1;
+  }
+  close();
+  for (const line of river.querySelectorAll(':scope > .more')) if (!kept.has(line)) line.remove();
 }
 
 function tidyNews() {
@@ -1298,7 +1345,7 @@ const focused = () => river && document.activeElement.closest('#river > [data-po
 // screen.
 function walk(by) {
   if (!river) return;
-  const all = visible();
+  const all = visible().filter((entry) => !folded(entry));
   const to = focused() ? all[all.indexOf(focused()) + by] : all.find((entry) => entry.getBoundingClientRect().bottom > 80);
   chosen = to ?? focused();
   if (!to) return;

@@ -34,6 +34,8 @@ var partSeed = maphash.MakeSeed()
 type Entry struct {
 	*Base
 	Item *rivers.Item
+	// over: it is one too many in a row (gather.go).
+	over bool
 	// Rights decide the edit and delete links of the shared parts.
 	Rights rights
 }

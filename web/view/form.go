@@ -2,6 +2,7 @@ package view
 
 import (
 	"crypto/rand"
+	"time"
 
 	"riverrun/timelines"
 )
@@ -93,6 +94,8 @@ type FormError struct {
 	More []FormError `json:"more,omitempty"`
 	// Status is the status of the answer if the form itself is right, 0 if it is not.
 	Status int `json:"-"`
+	// Wait is when to try again, if Status says that it was too often.
+	Wait time.Duration `json:"-"`
 }
 
 // at returns the error of a field, or "".

@@ -69,7 +69,7 @@ func (r *Renderer) Entry(ctx context.Context, l Context, n rivers.Name, sets *ac
 	if err != nil {
 		return Parts{}, nil, err
 	}
-	whole, err := r.entryArticle(p, it, made)
+	whole, err := r.entryArticle(p, it, made, false)
 	return made, whole, err
 }
 
@@ -156,7 +156,9 @@ func (r *Renderer) NameAccounts(ctx context.Context, p *Base, ids []int64) error
 }
 
 // Article renders a whole entry.
-func (r *Renderer) Article(p *Base, it rivers.Item) ([]byte, error) {
+func (r *Renderer) Article(p *Base, it rivers.Item) ([]byte, error) { return r.article(p, it, false) }
+
+func (r *Renderer) article(p *Base, it rivers.Item, over bool) ([]byte, error) {
 	parts, err := r.entryParts(p, it)
 	if err != nil {
 		return nil, err
@@ -164,7 +166,7 @@ func (r *Renderer) Article(p *Base, it rivers.Item) ([]byte, error) {
 	if parts.Comments, err = withFirstUnread(&Entry{Base: p, Item: &it}, parts.Comments); err != nil {
 		return nil, err
 	}
-	return r.entryArticle(p, it, parts)
+	return r.entryArticle(p, it, parts, over)
 }
 
 // entryParts renders an entry for p, which must know the names of the item (see Base).
@@ -226,9 +228,9 @@ func (p *Parts) sum(why, body, acts, likes, comments []byte) {
 }
 
 // entryArticle renders a whole entry, comment box included, around its parts.
-func (r *Renderer) entryArticle(p *Base, it rivers.Item, parts Parts) ([]byte, error) {
+func (r *Renderer) entryArticle(p *Base, it rivers.Item, parts Parts, over bool) ([]byte, error) {
 	at := Version{it.Stamp, parts.Tag}
-	return Bytes(entryShell(&Entry{Base: p, Item: &it}, at, parts))
+	return Bytes(entryShell(&Entry{Base: p, Item: &it, over: over}, at, parts))
 }
 
 // shared returns the parts of an entry that do not depend on the viewer.

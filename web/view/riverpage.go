@@ -20,6 +20,7 @@ type River struct {
 	Before   string       // the cursor the page begins after, "" at the top
 	Next     string       // the cursor older entries begin after, "" if there are none
 	Articles [][]byte     // whole entries
+	rows     []gathered   // how they stand
 }
 
 // Top reports whether the page begins with the newest entries: only then does

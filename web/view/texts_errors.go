@@ -30,8 +30,8 @@ var errorsTexts = texts{
 	"error.method":        {"This address doesn’t work that way.", "Этот адрес так не работает."},
 	"error.limited.title": {"Too fast", "Слишком быстро"},
 	"error.limited": {
-		"You’ve tried too often. Wait a minute and try again.",
-		"Слишком много попыток. Подождите минуту и попробуйте снова.",
+		"You’ve tried too often. Try again {when}.",
+		"Слишком много попыток. Попробуйте снова {when}.",
 	},
 	"error.busy.title": {"Not right now", "Не сейчас"},
 	"error.busy": {
