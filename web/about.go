@@ -18,7 +18,7 @@ import (
 // aboutPages serves what the site says of itself, to people and to programs.
 type aboutPages struct{ *Server }
 
-func (s aboutPages) routes(mux *http.ServeMux) {
+func (s aboutPages) routes(mux router) {
 	mux.Handle("GET /about", s.freshAccess(s.about))
 	mux.Handle("GET /rules", s.page(func(w http.ResponseWriter, r *request) error { return redirect(w, r, view.RulesPath) }))
 	mux.Handle("GET /rules/agree", s.members(s.agreeForm))

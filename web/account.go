@@ -44,7 +44,7 @@ func (s accounts) forms() map[string]handler {
 	}
 }
 
-func (s accounts) routes(mux *http.ServeMux) {
+func (s accounts) routes(mux router) {
 	forms := s.forms()
 	// The pages of a group that show no river: the primary store alone decides what
 	// they show.

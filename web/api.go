@@ -47,7 +47,7 @@ const (
 // pushAPI serves the addresses of the API.
 type pushAPI struct{ *Server }
 
-func (s pushAPI) routes(mux *http.ServeMux) {
+func (s pushAPI) routes(mux router) {
 	mux.Handle("POST /api/sources/{code}/items", s.program(s.items))
 	mux.Handle("POST /api/sources/{code}/loads", s.program(s.begin))
 	mux.Handle("POST /api/sources/{code}/loads/{no}/batches", s.program(s.batch))

@@ -16,7 +16,7 @@ import (
 // address.
 type hubCalls struct{ *Server }
 
-func (s hubCalls) routes(mux *http.ServeMux) {
+func (s hubCalls) routes(mux router) {
 	mux.HandleFunc("GET /api/websub/{code}/{secret}", s.answer(s.confirm))
 	mux.HandleFunc("POST /api/websub/{code}/{secret}", s.answer(s.tell))
 }

@@ -16,7 +16,7 @@ import (
 // comments writes, changes and unfolds comments.
 type comments struct{ *Server }
 
-func (s comments) routes(mux *http.ServeMux) {
+func (s comments) routes(mux router) {
 	mux.Handle("GET /p/{code}/comments", s.page(s.moreComments))
 	mux.Handle("POST /p/{code}/comments", s.withFiles(s.createComment))
 	mux.Handle("GET /p/{code}/comments/{id}/edit", s.members(s.editCommentForm))

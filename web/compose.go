@@ -13,7 +13,7 @@ import (
 // posts serves the pages of single posts, and the forms that write, change and move them.
 type posts struct{ *Server }
 
-func (s posts) routes(mux *http.ServeMux) {
+func (s posts) routes(mux router) {
 	mux.Handle("POST /posts", s.withFiles(s.createPost))
 	mux.Handle("GET /posts/new", s.members(s.newPost))
 	mux.Handle("GET /p/{code}/remove", s.members(s.removeForm))

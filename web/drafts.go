@@ -16,7 +16,7 @@ import (
 // somebody writes, and there is a page of all for everybody.
 type unsent struct{ *Server }
 
-func (s unsent) routes(mux *http.ServeMux) {
+func (s unsent) routes(mux router) {
 	mux.Handle("GET "+draftsPath, s.members(s.list))
 	mux.Handle("GET "+draftsPath+"/edit", s.members(s.edit))
 	mux.Handle("POST "+draftsPath, s.members(s.save))

@@ -102,3 +102,19 @@ func NextBytesWithin(n int, took time.Duration) (within time.Duration) {
 	_, _ = p.Read(nil)
 	return within
 }
+
+// patterns is a router that lists what is added to it.
+type patterns []string
+
+func (p *patterns) Handle(pattern string, _ http.Handler) { *p = append(*p, pattern) }
+
+func (p *patterns) HandleFunc(pattern string, _ func(http.ResponseWriter, *http.Request)) {
+	*p = append(*p, pattern)
+}
+
+// Patterns are the patterns of all addresses of the site but "/".
+func (s *Server) Patterns() []string {
+	var all patterns
+	s.route(&all)
+	return all
+}

@@ -25,7 +25,7 @@ import (
 // feedFiles are pages for feed readers.
 type feedFiles struct{ *Server }
 
-func (s feedFiles) routes(mux *http.ServeMux) {
+func (s feedFiles) routes(mux router) {
 	// Pages have one segment or two; {path...} would conflict with /{name}/{page}.
 	mux.Handle("GET /feeds/{page}", s.page(s.feed))
 	mux.Handle("GET /feeds/{page}/{file}", s.page(s.feed))

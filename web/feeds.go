@@ -14,7 +14,7 @@ type subfeeds struct{ *Server }
 
 const ownPagesPath = "/settings/pages"
 
-func (s subfeeds) routes(mux *http.ServeMux) {
+func (s subfeeds) routes(mux router) {
 	mux.Handle("GET "+ownPagesPath, s.members(s.feeds))
 	mux.Handle("POST "+ownPagesPath, s.members(s.createFeed))
 	mux.Handle("POST "+ownPagesPath+"/{act}", s.members(s.changeFeed))

@@ -20,7 +20,7 @@ import (
 // attached.
 type filePages struct{ *Server }
 
-func (s filePages) routes(mux *http.ServeMux) {
+func (s filePages) routes(mux router) {
 	mux.Handle("POST /files", s.withFiles(s.uploaded))
 	mux.Handle("GET /files/{code}", s.freshAccess(s.file))
 	mux.Handle("GET /files/{code}/{size}", s.freshAccess(s.file))

@@ -13,7 +13,7 @@ import (
 // groups lists groups and lets their administrators run them.
 type groups struct{ *Server }
 
-func (s groups) routes(mux *http.ServeMux) {
+func (s groups) routes(mux router) {
 	mux.Handle("GET /groups", s.freshAccess(s.groups))
 	mux.Handle("POST /groups", s.members(s.createGroup))
 }

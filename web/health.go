@@ -27,7 +27,7 @@ func (h Health) Routes(mux *http.ServeMux) {
 
 // routes adds them, /readyz and /metrics within a guard: they tell how the site is built and how it
 // fares.
-func (h Health) routes(mux *http.ServeMux, guard func(http.Handler) http.Handler) {
+func (h Health) routes(mux router, guard func(http.Handler) http.Handler) {
 	plain := func(w http.ResponseWriter, status int, text string) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
@@ -57,7 +57,7 @@ func (h Health) routes(mux *http.ServeMux, guard func(http.Handler) http.Handler
 
 // routeHealth serves the health checks and the metrics. To others than this machine's own programs
 // /readyz and /metrics are addresses that do not exist.
-func (s *Server) routeHealth(mux *http.ServeMux) {
+func (s *Server) routeHealth(mux router) {
 	nothing := s.page(func(http.ResponseWriter, *request) error { return errNoPage })
 	s.health.routes(mux, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,7 +11,7 @@ import (
 // feedHelp is the page for people who make feeds, with its schema and examples.
 type feedHelp struct{ *Server }
 
-func (s feedHelp) routes(mux *http.ServeMux) {
+func (s feedHelp) routes(mux router) {
 	mux.Handle("GET /help/feeds", s.page(s.show))
 	for ending, file := range map[string]struct {
 		mime    string

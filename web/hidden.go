@@ -13,7 +13,7 @@ import (
 // hiding serves the page of bans and hides, and their forms.
 type hiding struct{ *Server }
 
-func (s hiding) routes(mux *http.ServeMux) {
+func (s hiding) routes(mux router) {
 	mux.Handle("POST /p/{code}/hide", s.members(s.hidePost))
 	mux.Handle("POST /p/{code}/unhide", s.members(s.unhidePost))
 	mux.Handle("POST /p/{code}/mute", s.members(s.mutePost))

@@ -15,7 +15,7 @@ import (
 // invitations serves the viewer's own invitations.
 type invitations struct{ *Server }
 
-func (s invitations) routes(mux *http.ServeMux) {
+func (s invitations) routes(mux router) {
 	mux.Handle("GET "+view.InvitationsPath, s.members(s.list))
 	mux.Handle("POST "+view.InvitationsPath, s.members(s.invite))
 	mux.Handle("POST "+view.InvitationsPath+"/withdraw", s.members(s.withdraw))

@@ -12,7 +12,7 @@ import (
 // lists serves a person's own lists of accounts that they follow.
 type lists struct{ *Server }
 
-func (s lists) routes(mux *http.ServeMux) {
+func (s lists) routes(mux router) {
 	mux.Handle("GET /lists", s.members(s.lists))
 	mux.Handle("POST /lists", s.members(s.createList))
 	mux.Handle("GET /lists/{slug}", s.page(s.list))

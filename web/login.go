@@ -13,7 +13,7 @@ import (
 // signing serves signing up, in and out.
 type signing struct{ *Server }
 
-func (s signing) routes(mux *http.ServeMux) {
+func (s signing) routes(mux router) {
 	mux.Handle("GET /login", s.freshAccess(s.loginForm))
 	mux.Handle("POST /login", s.page(s.login))
 	mux.Handle("GET /login/link", s.freshAccess(s.linkForm))

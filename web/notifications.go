@@ -17,7 +17,7 @@ import (
 // notifications serves the page of what happened that concerns the viewer.
 type notifications struct{ *Server }
 
-func (s notifications) routes(mux *http.ServeMux) {
+func (s notifications) routes(mux router) {
 	mux.Handle("GET "+view.NotificationsPath, s.page(s.list))
 	mux.Handle("POST "+view.NotificationsPath+"/read", s.members(s.readAll))
 }

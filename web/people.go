@@ -10,7 +10,7 @@ import (
 // directory lists people.
 type directory struct{ *Server }
 
-func (s directory) routes(mux *http.ServeMux) {
+func (s directory) routes(mux router) {
 	mux.Handle("GET /people", s.freshAccess(s.people))
 }
 

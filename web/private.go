@@ -30,8 +30,7 @@ var undecided = []string{"GET /{$}", "GET /help/", "/"}
 // private it asks, so that a site that opens is open. Where it remembers that it is not, the
 // deciding statement refuses what may not be shown (rivers, R4), and other pages ask.
 func (s *Server) enter(r *request) error {
-	var err error
-	if r.door, err = s.rivers.Access().Door(r.Context()); err != nil {
+	if err := s.learnDoor(r); err != nil {
 		return err
 	}
 	if slices.Contains(openPatterns, r.Pattern) || r.Method == http.MethodPost && r.Pattern != "/" {
@@ -40,8 +39,9 @@ func (s *Server) enter(r *request) error {
 	private, err := s.rivers.Access().Private(r.Context())
 	if err == nil && (private || r.at(undecided)) {
 		if err = s.rivers.RefreshAccess(r.Context()); err == nil {
-			private, err = s.rivers.Access().Private(r.Context())
+			err = s.learnDoor(r)
 		}
+		private = r.site.Shut
 	}
 	switch {
 	case err != nil || !private:
@@ -50,6 +50,17 @@ func (s *Server) enter(r *request) error {
 		return errPrivate
 	}
 	return errSignIn
+}
+
+// learnDoor reads the settings of the site as this node knows them now.
+func (s *Server) learnDoor(r *request) error {
+	settings, err := s.rivers.Access().Site(r.Context())
+	if err != nil {
+		return err
+	}
+	r.setSite(settings)
+	r.door = settings.Door(s.timelines.Options())
+	return nil
 }
 
 // at reports whether the pattern of the request's address begins with one of these.

@@ -16,7 +16,7 @@ import (
 // new: the manifest, the service worker, and the forms of push.js.
 type pushes struct{ *Server }
 
-func (s pushes) routes(mux *http.ServeMux) {
+func (s pushes) routes(mux router) {
 	mux.Handle("GET /manifest.webmanifest", s.page(s.manifest))
 	mux.HandleFunc("GET /sw.js", s.worker)
 	mux.Handle("POST /push", s.members(s.subscribe))

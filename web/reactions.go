@@ -13,7 +13,7 @@ import (
 // reactions serves likes and saves of posts.
 type reactions struct{ *Server }
 
-func (s reactions) routes(mux *http.ServeMux) {
+func (s reactions) routes(mux router) {
 	mux.Handle("POST /p/{code}/save", s.members(s.mark(s.timelines.Posts.Fave)))
 	mux.Handle("POST /p/{code}/unsave", s.members(s.mark(s.timelines.Posts.Unfave)))
 	mux.Handle("POST /p/{code}/fave", s.members(s.mark(s.timelines.Posts.Fave)))     // an old address

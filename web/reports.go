@@ -12,7 +12,7 @@ import (
 // reporting serves the forms of reports, and the page of a person's own.
 type reporting struct{ *Server }
 
-func (s reporting) routes(mux *http.ServeMux) {
+func (s reporting) routes(mux router) {
 	for pattern, of := range map[string]func(*request) (reports.Thing, error){
 		"/p/{code}/report": func(r *request) (reports.Thing, error) {
 			return reports.Thing{Code: r.PathValue("code")}, nil

@@ -11,7 +11,7 @@ import (
 // riverPages serves the pages that show a river and little else.
 type riverPages struct{ *Server }
 
-func (s riverPages) routes(mux *http.ServeMux) {
+func (s riverPages) routes(mux router) {
 	for _, page := range view.Aggregates() {
 		mux.Handle("GET "+page.Path, s.page(s.aggregate))
 	}

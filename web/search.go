@@ -16,7 +16,7 @@ import (
 // searches serves the page of search.
 type searches struct{ *Server }
 
-func (s searches) routes(mux *http.ServeMux) {
+func (s searches) routes(mux router) {
 	mux.Handle("GET /search", s.page(s.search))
 	mux.Handle("GET /search/names", s.page(s.names))
 }

@@ -263,12 +263,17 @@ func (s *Server) Stop(ctx context.Context) error {
 	return errors.Join(err, s.reads.Stop(ctx), s.used.stop(ctx))
 }
 
-// Handler returns the whole site.
-func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
+// router is what handlers add their addresses to; *http.ServeMux is one.
+type router interface {
+	Handle(pattern string, handler http.Handler)
+	HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request))
+}
+
+// route adds all addresses of the site but "/".
+func (s *Server) route(mux router) {
 	s.routeHealth(mux)
 	s.routeStatic(mux)
-	for _, of := range []interface{ routes(mux *http.ServeMux) }{
+	for _, of := range []interface{ routes(mux router) }{
 		riverPages{s},
 		searches{s},
 		feedFiles{s},
@@ -302,6 +307,12 @@ func (s *Server) Handler() http.Handler {
 		of.routes(mux)
 	}
 	mux.Handle("GET /ws", s.page(s.follow))
+}
+
+// Handler returns the whole site.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	s.route(mux)
 	mux.Handle("/", s.page(func(w http.ResponseWriter, r *request) error { return nowhere(mux, w, r) }))
 
 	guard := http.NewCrossOriginProtection()

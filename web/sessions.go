@@ -12,7 +12,7 @@ import (
 // sessions serves the page of where the viewer is signed in.
 type sessions struct{ *Server }
 
-func (s sessions) routes(mux *http.ServeMux) {
+func (s sessions) routes(mux router) {
 	mux.Handle("GET "+view.SessionsPath, s.members(s.list))
 	mux.Handle("POST "+view.SessionsPath, s.members(s.end))
 	mux.Handle("POST "+view.SessionsPath+"/seen", s.members(s.seen))

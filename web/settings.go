@@ -15,7 +15,7 @@ import (
 // settings serves the page of a person's settings.
 type settings struct{ *Server }
 
-func (s settings) routes(mux *http.ServeMux) {
+func (s settings) routes(mux router) {
 	mux.Handle("GET /settings", s.members(s.settings))
 	mux.Handle("POST /settings", s.withPicture(s.ownPicture, s.setProfile))
 	mux.Handle("POST /settings/look", s.members(s.setLook))

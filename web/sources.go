@@ -23,7 +23,7 @@ type sourcePages struct{ *Server }
 // loadsShown is how many loads a page lists.
 const loadsShown = 20
 
-func (s sourcePages) routes(mux *http.ServeMux) {
+func (s sourcePages) routes(mux router) {
 	mux.Handle("GET /settings/sources", s.members(s.list))
 	mux.Handle("POST /settings/sources", s.withSourceFile(s.mayAdd, s.add))
 	mux.Handle("POST /{name}/sources", s.withSourceFile(s.mayAdd, s.add))

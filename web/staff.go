@@ -12,7 +12,7 @@ import (
 // staffPages serves the pages of those who are in charge.
 type staffPages struct{ *Server }
 
-func (s staffPages) routes(mux *http.ServeMux) {
+func (s staffPages) routes(mux router) {
 	for _, route := range s.admin.Routes() {
 		mux.Handle(route.Pattern, s.members(func(w http.ResponseWriter, r *request) error {
 			if !r.sets.Role.Covers(route.Least) {

@@ -102,7 +102,7 @@ func gzipped(content []byte) ([]byte, error) {
 // url returns a file's address, or "" if there is no such file.
 func (s *staticFiles) url(name string) string { return s.names[name] }
 
-func (s *Server) routeStatic(mux *http.ServeMux) {
+func (s *Server) routeStatic(mux router) {
 	missing := s.page(func(http.ResponseWriter, *request) error { return errNoPage })
 	// A file is the same for everybody, and is kept by caches: no session is looked at.
 	mux.HandleFunc("GET /static/{file}", func(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,7 @@ import (
 // post which tags.
 type tagWords struct{ *Server }
 
-func (s tagWords) routes(mux *http.ServeMux) {
+func (s tagWords) routes(mux router) {
 	mux.Handle("GET "+view.OwnTagsPath, s.members(s.own(s.page)))
 	mux.Handle("POST "+view.OwnTagsPath, s.members(s.own(s.save)))
 	mux.Handle("POST /{name}/tags", s.members(s.group(s.save)))

@@ -13,7 +13,7 @@ import (
 // at any time.
 type introduction struct{ *Server }
 
-func (s introduction) routes(mux *http.ServeMux) {
+func (s introduction) routes(mux router) {
 	mux.Handle("GET /welcome", s.members(s.next))
 	mux.Handle("GET "+view.WelcomeYou, s.members(s.you))
 	mux.Handle("POST "+view.WelcomeYou, s.withPicture(s.ownPicture, s.setYou))
