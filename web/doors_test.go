@@ -191,7 +191,7 @@ func TestPrivateSite(t *testing.T) {
 			"{page}/{file}", "ann/likes.atom", "/feeds/{page}", "/feeds/everything.atom", "{page}", "members", "{size}", "medium").Replace(path)
 	}
 	open := []string{
-		"GET /login", "POST /login", "GET /login/link", "POST /login/link", "POST /logout", "GET /signup", "POST /signup", "GET /manifest.webmanifest",
+		"GET /login", "POST /login", "GET /login/link", "POST /login/link", "POST /login/appeal", "POST /logout", "GET /signup", "POST /signup", "GET /manifest.webmanifest",
 		"GET /about", "GET /rules", "GET /mark.svg", "GET /sw.js", "GET /static/{file}", "GET /robots.txt", "GET /healthz", "GET /readyz", "GET /metrics",
 	}
 	closedTo := func(v *webtest.Visitor, method, address string) {

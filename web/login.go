@@ -18,6 +18,7 @@ func (s signing) routes(mux router) {
 	mux.Handle("POST /login", s.page(s.login))
 	mux.Handle("GET /login/link", s.freshAccess(s.linkForm))
 	mux.Handle("POST /login/link", s.freshAccess(s.choosePassword))
+	mux.Handle("POST /login/appeal", s.freshAccess(s.appeal))
 	mux.Handle("POST /logout", s.page(s.logout))
 	mux.Handle("GET /signup", s.freshAccess(s.signUpForm))
 	mux.Handle("POST /signup", s.freshAccess(s.signUp))
@@ -50,6 +51,15 @@ func (s signing) signIn(r *request) (token string, account int64, form view.Logi
 
 // signInAgain shows the sign-in form with the error err of signIn.
 func (s signing) signInAgain(w http.ResponseWriter, r *request, form view.Login, err error) error {
+	if suspended, ok := errors.AsType[*timelines.SuspendedError](err); ok && !r.wantsJSON() {
+		token, err := s.reports.AppealLink(r.Context(), suspended.Account.ID)
+		if err != nil {
+			return err
+		}
+		return s.html(w, r, http.StatusForbidden, view.SuspendedPage(view.Suspended{
+			Base: s.simple(r), Text: view.SuspendedText(r.loc, suspended), Token: token,
+		}))
+	}
 	is := view.FormError{Field: "password", Text: r.loc.T("login.wrong")}
 	if !errors.Is(err, timelines.ErrBadCredentials) {
 		if is, err = s.formError(r, err); err != nil {
@@ -61,6 +71,23 @@ func (s signing) signInAgain(w http.ResponseWriter, r *request, form view.Login,
 		form.Kept = r.kept()
 	}
 	return s.redisplay(w, r, is, view.LoginPage(s.simple(r), form))
+}
+
+// appeal takes the message of somebody who is suspended to the staff.
+func (s signing) appeal(w http.ResponseWriter, r *request) error {
+	v := view.Suspended{Base: s.simple(r), Token: r.PostFormValue("link"), Typed: r.PostFormValue("text")}
+	_, err := s.reports.Appeal(r.Context(), v.Token, v.Typed)
+	if err != nil {
+		if err = ofLink(err); errors.Is(err, errLink) {
+			return err
+		}
+		if v.Error, err = s.formError(r, err); err != nil {
+			return err
+		}
+		return s.redisplay(w, r, v.Error, view.SuspendedPage(v))
+	}
+	v.Sent = true
+	return s.html(w, r, http.StatusOK, view.SuspendedPage(v))
 }
 
 // logout ends the session, here and in every open page of it, before it answers.

@@ -12,7 +12,7 @@ import (
 // package net/http's own handlers serve: static files, health checks, the service worker, robots.txt
 // and what programs call with a token.
 var openPatterns = []string{
-	"GET /login", "POST /login", "GET /login/link", "POST /login/link", "POST /logout", "GET /signup", "POST /signup", "GET /manifest.webmanifest",
+	"GET /login", "POST /login", "GET /login/link", "POST /login/link", "POST /login/appeal", "POST /logout", "GET /signup", "POST /signup", "GET /manifest.webmanifest",
 	"GET /about", "GET /rules", "GET /mark.svg", "GET /robots.txt",
 	"GET /ws", // it is closed with the code that says why
 }

@@ -116,16 +116,24 @@ func TestAppeals(t *testing.T) {
 	mia, eve := s.Person("mia"), s.Person("eve")
 	inCharge(mia, admin.Moderator)
 	all := reports.Open(s.Store)
-	if _, err := all.Appeal(t.Context(), eve.Account.ID, "why?"); !errors.Is(err, timelines.ErrNotFound) {
+	link := func() string {
+		t.Helper()
+		token, err := all.AppealLink(t.Context(), eve.Account.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
+	}
+	if _, err := all.Appeal(t.Context(), link(), "why?"); !errors.Is(err, timelines.ErrNotFound) {
 		t.Errorf("an appeal of somebody who is not suspended: %v", err)
 	}
 	m := mia.Visitor()
 	m.Post("/admin/people/eve/suspend", "reason", "spam", "days", "7", "hide", "1").Wants(303)
-	code, err := all.Appeal(t.Context(), eve.Account.ID, "It was not me.")
+	code, err := all.Appeal(t.Context(), link(), "It was not me.")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := all.Appeal(t.Context(), eve.Account.ID, "Really."); err == nil || !strings.Contains(err.Error(), "appeal_again") {
+	if _, err := all.Appeal(t.Context(), link(), "Really."); err == nil || !strings.Contains(err.Error(), "appeal_again") {
 		t.Errorf("a second appeal: %v", err)
 	}
 	m.Get("/admin/reports/"+code).Wants(200).Has("An appeal of @eve", "It was not me.")

@@ -75,7 +75,21 @@ func TestSuspendedPersonSignsIn(t *testing.T) {
 	inCharge(mia, admin.Moderator)
 	mia.Visitor().Post("/admin/people/eve/suspend", "reason", "spam", "days", "").LeadsTo("/admin/people/eve?done=suspended")
 	v := s.Visitor()
-	v.Post("/login", "username", "eve", "password", webtest.Password).Wants(403).Has("This account is suspended.", "spam")
+	page := v.Post("/login", "username", "eve", "password", webtest.Password).Wants(403).Has("This account is suspended.", "spam")
+	token := regexp.MustCompile(`name="link" value="([^"]+)"`).FindStringSubmatch(page.Body)
+	if token == nil {
+		t.Fatal("no form for an appeal")
+	}
+	v.Post("/login/appeal", "link", token[1], "text", " ").Wants(422).Has(token[1])
+	v.Post("/login/appeal", "link", token[1], "text", "It was <i>not</i> me.").Wants(200).Has("Your message is with the administrators.")
+	v.Post("/login/appeal", "link", token[1], "text", "Again.").Wants(404)
+	mia.Visitor().Get("/admin").Has("1 waiting")
+	queue := mia.Visitor().Get("/admin/reports").Wants(200)
+	code := regexp.MustCompile(`href="(/admin/reports/[^"]+)"`).FindStringSubmatch(queue.Body)
+	if code == nil {
+		t.Fatal("no appeal in the queue")
+	}
+	mia.Visitor().Get(code[1]).Wants(200).Has("It was &lt;i&gt;not&lt;/i&gt; me.", "@eve")
 	v.Post("/login", "username", "eve", "password", "something else").Wants(422).Lacks("suspended")
 	eve.Visitor().Get("/").Wants(200).Has("/signup")
 }

@@ -163,15 +163,35 @@ func (s *Store) File(ctx context.Context, reporter int64, t Thing, reason Reason
 	return code, err
 }
 
-// Appeal makes an appeal of a person who is suspended. timelines.ErrNotFound if they are not; an
-// InvalidError if they have made one already that is not done.
-func (s *Store) Appeal(ctx context.Context, account int64, text string) (code string, err error) {
+// AppealLink makes a token by which a person who is suspended may appeal, and ends earlier ones of
+// theirs.
+func (s *Store) AppealLink(ctx context.Context, account int64) (token string, err error) {
+	err = s.timelines.InTx(ctx, func(tx pgx.Tx) (err error) {
+		_, err = tx.Exec(ctx, `DELETE FROM account_links WHERE account_id = @account AND purpose = @purpose`,
+			pgx.StrictNamedArgs{"account": account, "purpose": timelines.LinkAppeal})
+		if err != nil {
+			return fmt.Errorf("withdraw links: %w", err)
+		}
+		token, err = timelines.NewLinkTx(ctx, tx, account, timelines.LinkAppeal)
+		return err
+	})
+	return token, err
+}
+
+// Appeal makes an appeal of the person of an AppealLink, and uses that up. timelines.ErrNotFound if the token is none,
+// was used or is too old, or if the person is not suspended any more; an InvalidError if they have made
+// one already that is not done.
+func (s *Store) Appeal(ctx context.Context, token, text string) (code string, err error) {
 	if text, err = checkText("text", text, true); err != nil {
 		return "", err
 	}
 	err = s.timelines.InTx(ctx, func(tx pgx.Tx) error {
+		account, err := timelines.TakeLinkTx(ctx, tx, token, timelines.LinkAppeal)
+		if err != nil {
+			return err
+		}
 		var suspended bool
-		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM suspensions WHERE account_id = @account)`,
+		err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM suspensions WHERE account_id = @account)`,
 			pgx.StrictNamedArgs{"account": account}).Scan(&suspended)
 		if err != nil {
 			return fmt.Errorf("read suspension: %w", err)
