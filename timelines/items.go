@@ -118,8 +118,9 @@ func (s Items) Begin(ctx context.Context, tx pgx.Tx, place ItemPlace) (*ItemsTx,
 	if err != nil {
 		return nil, err
 	}
-	var silenced bool
-	err = tx.QueryRow(ctx, `SELECT `+silencedAccount, pgx.StrictNamedArgs{"account": place.Author}).Scan(&silenced)
+	var silenced, isStranger bool
+	err = tx.QueryRow(ctx, `SELECT `+silencedAccount+`, `+stranger, pgx.StrictNamedArgs{"account": place.Author, "author": place.Author}).
+		Scan(&silenced, &isStranger)
 	if err != nil {
 		return nil, fmt.Errorf("look for a suspension: %w", err)
 	}
@@ -139,7 +140,11 @@ func (s Items) Begin(ctx context.Context, tx pgx.Tx, place ItemPlace) (*ItemsTx,
 	}
 	x := &ItemsTx{core: s.core, tx: tx, place: place, also: map[string]address{}, touched: map[int64][]int64{}}
 	for _, d := range found {
-		alone := address{decisive: []int64{d.TimelineID}, everything: kinds.Of(d.Kind).Levelled, own: where.own}
+		alone := address{
+			decisive: []int64{d.TimelineID}, own: where.own,
+			// The sources of strangers do not fill the page of everything.
+			everything: kinds.Of(d.Kind).Levelled && !(isStranger && s.opts.FirstDay > 0),
+		}
 		switch {
 		case d.Name == to[0] && d.Kind == kinds.Directs:
 			return nil, &InvalidError{Field: "to", Code: "to_forbidden", Value: place.To}

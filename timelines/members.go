@@ -281,6 +281,7 @@ func (s Groups) Members(ctx context.Context, group int64, after string, limit in
 		WHERE a.id = ANY(ARRAY(
 			SELECT m.id FROM subscriptions s JOIN accounts m ON m.id = s.subscriber_id
 			WHERE s.account_id = @group AND m.name > @after
+				AND NOT EXISTS (SELECT FROM unseen_accounts u WHERE u.account_id = m.id)
 				AND NOT EXISTS (SELECT FROM group_admins g WHERE g.group_id = @group AND g.account_id = m.id)
 			ORDER BY m.name LIMIT @limit))
 		ORDER BY a.name`

@@ -216,9 +216,9 @@ func (s Feeds) Own(ctx context.Context, actor int64) ([]OwnFeed, error) {
 			(SELECT count(*) FROM readers r WHERE r.timeline_id = t.id AND r.account_id <> @actor) AS readers_total,
 			(SELECT count(*) FROM excluded x WHERE x.timeline_id = t.id) AS excluded_total,
 			ARRAY(SELECT a.id FROM readers r JOIN accounts a ON a.id = r.account_id
-				WHERE r.timeline_id = t.id AND r.account_id <> @actor ORDER BY a.name LIMIT @shown),
+				WHERE r.timeline_id = t.id AND r.account_id <> @actor AND ` + seen + ` ORDER BY a.name LIMIT @shown),
 			ARRAY(SELECT a.id FROM excluded x JOIN accounts a ON a.id = x.account_id
-				WHERE x.timeline_id = t.id ORDER BY a.name LIMIT @shown)
+				WHERE x.timeline_id = t.id AND ` + seen + ` ORDER BY a.name LIMIT @shown)
 		FROM timelines t LEFT JOIN subfeeds f ON f.timeline_id = t.id
 		WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsLevelled) + ` AND t.their_id = @actor
 		ORDER BY t.kind, f.timeline_id IS NOT NULL, f.title, t.term`

@@ -35,7 +35,7 @@ func (s aboutPages) about(w http.ResponseWriter, r *request) error {
 	p := s.simple(r)
 	var ids []int64
 	for _, m := range staff {
-		if m.Role == admin.Administrator {
+		if m.Role == admin.Administrator && !p.Sets.Unseen.Has(m.AccountID) && (r.signedIn() || !r.site.Shut) {
 			ids = append(ids, m.AccountID)
 		}
 	}

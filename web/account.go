@@ -176,9 +176,17 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 	if r.wantsJSON() {
 		return rivers.ErrForbidden
 	}
+	sets, err := s.rivers.Access().Sets(r.Context(), r.viewer.AccountID)
+	if err != nil {
+		return err
+	}
+	if sets.Unseen.Has(a.ID) { // neither name nor picture of theirs is shown
+		page := view.ProblemPage(s.simple(r), r.loc.T("error.forbidden.title"), r.loc.T("account.suspended"), "")
+		return s.html(w, r, http.StatusForbidden, page)
+	}
 	c := view.Closed{Base: s.simple(r), Who: a}
 	c.Heading = "@" + a.Name
-	err := s.rivers.AtOneMoment(r.Context(), func() (at rivers.Moment, err error) {
+	err = s.rivers.AtOneMoment(r.Context(), func() (at rivers.Moment, err error) {
 		if at, err = s.rivers.Now(r.Context()); err != nil {
 			return at, err
 		}

@@ -108,7 +108,7 @@ func TestHidesOnPages(t *testing.T) {
 	ann.Post("Football is mine")
 	bob.Post("So much FOOTBALL")
 
-	a.Get("/everything").Wants(200).Has("First of bob", `data-menu="hide mute"`)
+	a.Get("/everything").Wants(200).Has("First of bob", `data-menu="hide mute report"`)
 	a.Get("/p/" + one.Code).Wants(200).Has("/p/" + one.Code + "/hide")
 	a.Post("/p/"+one.Code+"/hide", "back", "/everything").LeadsTo("/everything")
 	a.Get("/everything").Wants(200).Has("In the club").Lacks("First of bob")

@@ -143,7 +143,7 @@ func TestMovingAPost(t *testing.T) {
 	// Any administrator of the group removes it. The recipient of the message keeps it.
 	carol.Get(at).Wants(200).Has("Everybody knows").Lacks(at + "/remove")
 	bob.Get(at).Has(at+"/remove", "Remove from group")
-	bob.Get("/chess-club").Has(`data-menu="hide mute remove"`)
+	bob.Get("/chess-club").Has(`data-menu="hide mute remove report"`)
 	bob.Get(at+"/remove").Wants(200).Has("Chess Club", `action="`+at+`/remove"`)
 	carol.Get(at + "/remove").Wants(403)
 	carol.Post(at+"/remove", "group", "chess-club").Wants(403)

@@ -40,7 +40,7 @@ func (s sessions) end(w http.ResponseWriter, r *request) error {
 // seen says that the viewer knows of what happened to the account.
 func (s sessions) seen(w http.ResponseWriter, r *request) error {
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.signins.Seen(ctx, r.viewer.AccountID)
+		return s.signins.Seen(ctx, r.viewer)
 	})
 	if err != nil {
 		return err

@@ -20,6 +20,10 @@ func TestSessions(t *testing.T) {
 	ann, bob := s.Person("ann"), s.Person("bob")
 	here, there := ann.Visitor(), s.Visitor()
 	here.Get("/").Lacks("New sign-in")
+	there.Header.Set("User-Agent", "\xff/1.0 \xfe")
+	there.Post("/login", "username", "ann", "password", webtest.Password).LeadsTo("/")
+	here.Get("/").Has("New sign-in: ")
+	here.Post("/settings/sessions").LeadsTo("/settings/sessions?saved")
 	there.Header.Set("User-Agent", iphone)
 	there.Post("/login", "username", "ann", "password", webtest.Password).LeadsTo("/")
 	here.Get("/").Wants(200).Has("New sign-in: Safari, iOS,")
@@ -30,7 +34,9 @@ func TestSessions(t *testing.T) {
 	if len(ids) != 2 {
 		t.Fatalf("%d sessions, want 2", len(ids))
 	}
-	there.Post("/settings/sessions/seen", "back", "/everything").LeadsTo("/everything")
+	there.Post("/settings/sessions/seen").LeadsTo("/") // the one that the others have to hear of
+	here.Get("/").Has("New sign-in")
+	here.Post("/settings/sessions/seen", "back", "/everything").LeadsTo("/everything")
 	here.Get("/").Lacks("New sign-in")
 
 	id := ids[1][1]

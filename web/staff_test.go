@@ -59,7 +59,7 @@ func TestSuspending(t *testing.T) {
 		nobody.Get(page).Lacks(lacks)
 	}
 	b.Get("/p/" + spam.Code).Wants(404)
-	b.Get("/eve").Wants(403).Has("suspended")
+	b.Get("/eve").Wants(403).Has("This account is suspended or closed.").Lacks("<bdi>eve", `class="avatar a96`)
 	m.Get("/eve").Wants(200).Has("buy these watches")
 	a.Get("/admin/people/eve").Wants(200).Has("spam &lt;b&gt;", "@mia: suspended @eve")
 

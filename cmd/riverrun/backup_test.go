@@ -39,6 +39,7 @@ func newBackedUp(t *testing.T, vars map[string]string) *backedUp {
 	t.Helper()
 	s := &backedUp{t: t, vars: vars, file: filepath.Join(t.TempDir(), "site.backup")}
 	vars["RIVERRUN_LISTEN"] = "127.0.0.1:0"
+	vars["RIVERRUN_FIRST_DAY"] = "0" // people here write more than strangers may
 	s.start()
 	s.alice, s.bob = signUp(t, s.server, "alice"), signUp(t, s.server, "bob")
 	if status, body, _ := s.alice.post("/settings/access", "level", "private"); status != http.StatusSeeOther {

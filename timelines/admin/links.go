@@ -60,7 +60,7 @@ func (s *Store) Claim(ctx context.Context, account int64, token string) (timelin
 		const query = `
 			INSERT INTO staff (account_id, role)
 			SELECT id, 'administrator' FROM accounts
-			WHERE id = @account AND kind = 'user' AND NOT EXISTS (SELECT FROM staff WHERE role = 'administrator')
+			WHERE id = @account AND kind = 'user' AND NOT EXISTS (SELECT FROM staff s WHERE ` + acting + `)
 			ON CONFLICT (account_id) DO UPDATE SET role = EXCLUDED.role, created_at = now()`
 		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"account": account})
 		if err != nil {

@@ -62,6 +62,9 @@ var Filters = []Filter{Everybody, Newest, Suspended, OfStaff}
 // name. after is the name of the last one before; an empty one is the beginning. A filter that is not
 // known lets everybody through.
 func (s *Store) People(ctx context.Context, which Filter, after string, limit int) ([]Person, error) {
+	if !timelines.IsName(after) {
+		after = ""
+	}
 	query := `SELECT ` + personColumns + ` FROM ` + personTables + `
 		WHERE a.kind = 'user' AND a.name > @after ORDER BY a.name LIMIT @limit`
 	switch which {
@@ -104,6 +107,9 @@ func (s *Store) Find(ctx context.Context, text string, limit int) ([]Person, err
 
 // Person returns the person of that name, or timelines.ErrNotFound.
 func (s *Store) Person(ctx context.Context, name string) (Person, error) {
+	if !timelines.IsName(name) {
+		return Person{}, timelines.ErrNotFound
+	}
 	rows, err := s.timelines.Pool().Query(ctx, `SELECT `+personColumns+` FROM `+personTables+` WHERE a.name = @name AND a.kind = 'user'`,
 		pgx.StrictNamedArgs{"name": name})
 	if err != nil {

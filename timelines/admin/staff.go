@@ -79,7 +79,6 @@ func RequireTx(ctx context.Context, tx pgx.Tx, by By, least Role) (By, error) {
 type subject struct {
 	ID   int64
 	Name string
-	Kind string
 	Role Role
 }
 
@@ -91,18 +90,19 @@ func subjectTx(ctx context.Context, tx pgx.Tx, name string) (subject, error) {
 	}
 	// The account's row orders acts on one person. FOR NO KEY UPDATE lets others go on that only
 	// refer to it.
-	rows, err := tx.Query(ctx, `
-		SELECT a.id, a.name, a.kind, coalesce((SELECT role FROM staff WHERE account_id = a.id), '') AS role
-		FROM accounts a WHERE a.name = @name AND a.kind = 'user' FOR NO KEY UPDATE OF a`, pgx.StrictNamedArgs{"name": name})
-	if err != nil {
-		return subject{}, fmt.Errorf("read account: %w", err)
-	}
-	of, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[subject])
+	of := subject{Name: name}
+	err := tx.QueryRow(ctx, `SELECT id FROM accounts WHERE name = @name AND kind = 'user' FOR NO KEY UPDATE`,
+		pgx.StrictNamedArgs{"name": name}).Scan(&of.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return subject{}, timelines.ErrNotFound
+		return of, timelines.ErrNotFound
+	}
+	if err == nil {
+		// In a statement of its own, which sees a role that the first one waited for.
+		err = tx.QueryRow(ctx, `SELECT coalesce((SELECT role FROM staff WHERE account_id = @account), '')`,
+			pgx.StrictNamedArgs{"account": of.ID}).Scan(&of.Role)
 	}
 	if err != nil {
-		return subject{}, fmt.Errorf("read account: %w", err)
+		return of, fmt.Errorf("read account: %w", err)
 	}
 	return of, nil
 }
@@ -131,6 +131,10 @@ func onTx(ctx context.Context, tx pgx.Tx, by By, least Role, name string) (By, s
 	return by, of, nil
 }
 
+// acting is true for a row s of staff that is an administrator who is not suspended for good.
+const acting = `s.role = 'administrator' AND NOT EXISTS (
+	SELECT FROM suspensions p WHERE p.account_id = s.account_id AND p.ends_at IS NULL)`
+
 // SetRole gives a person a role, or takes it away with Nobody. Only administrators may.
 // timelines.ErrNotFound if there is no such person. An account cannot take the last administrator's role;
 // the command line can.
@@ -150,7 +154,7 @@ func (s *Store) SetRole(ctx context.Context, by By, name string, role Role) (tim
 		}
 		if of.Role == Administrator && !by.CommandLine() {
 			var others bool
-			err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM staff WHERE role = 'administrator' AND account_id <> @account)`,
+			err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM staff s WHERE s.account_id <> @account AND `+acting+`)`,
 				pgx.StrictNamedArgs{"account": of.ID}).Scan(&others)
 			if err != nil {
 				return c, nil, fmt.Errorf("look for administrators: %w", err)
@@ -202,7 +206,7 @@ func (s *Store) Staff(ctx context.Context) ([]Member, error) {
 
 // HasAdministrator reports whether anybody is an administrator.
 func (s *Store) HasAdministrator(ctx context.Context) (has bool, err error) {
-	err = s.timelines.Pool().QueryRow(ctx, `SELECT EXISTS (SELECT FROM staff WHERE role = 'administrator')`).Scan(&has)
+	err = s.timelines.Pool().QueryRow(ctx, `SELECT EXISTS (SELECT FROM staff s WHERE `+acting+`)`).Scan(&has)
 	if err != nil {
 		return false, fmt.Errorf("look for administrators: %w", err)
 	}

@@ -257,7 +257,10 @@ func TestWhoMayInvite(t *testing.T) {
 	w.wants("another's group", try(bob, doors.New{Uses: 1, Groups: []string{"sailing", "chess"}}), timelines.ErrForbidden)
 	w.wants("the staff to another's group", try(mia, doors.New{Uses: 1, Groups: []string{"sailing"}}), timelines.ErrForbidden)
 	w.wants("no group", try(bob, doors.New{Uses: 1, Groups: []string{"nothing"}}), timelines.ErrNotFound)
-	i := w.invite(bob, 50, "sailing")
+	if err := try(bob, doors.New{Uses: 50, Groups: []string{"sailing"}}); !errors.As(err, &invalid) || invalid.Code != "invitation_uses" {
+		t.Errorf("for many, past the staff: %v", err)
+	}
+	i, later := w.invite(bob, 1, "sailing"), w.invite(bob, 1, "sailing")
 	if !slices.Equal(i.Groups, []string{"sailing"}) || i.By != "bob" {
 		t.Errorf("the invitation: %+v", i)
 	}
@@ -283,7 +286,7 @@ func TestWhoMayInvite(t *testing.T) {
 	if _, err := w.Pool().Exec(ctx, `DELETE FROM group_admins WHERE account_id = $1`, bob.AccountID); err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.comes("late", i.Code)
+	_, err = w.comes("late", later.Code)
 	w.isNot("of somebody no longer in charge of the group", err, doors.Withdrawn)
 }
 

@@ -189,9 +189,10 @@ func memberMayTx(ctx context.Context, tx pgx.Tx, by admin.By, door site.SignUp, 
 		if most = PerWeek; door == site.ByApproval {
 			return timelines.ErrForbidden
 		}
-		if n.Uses > 1 {
-			return &timelines.InvalidError{Field: "uses", Code: "invitation_uses", Most: 1}
-		}
+	}
+	// Everybody can found a group, so a group opens no wider door.
+	if n.Uses > 1 && (len(n.Groups) == 0 || door != site.OpenToAll) {
+		return &timelines.InvalidError{Field: "uses", Code: "invitation_uses", Most: 1}
 	}
 	// Two at once are counted one after the other.
 	if _, err := tx.Exec(ctx, `SELECT FROM accounts WHERE id = @by FOR NO KEY UPDATE`, pgx.StrictNamedArgs{"by": by.AccountID}); err != nil {

@@ -328,6 +328,7 @@ type Content struct {
 // has them.
 var visible = `(
 	f.account_id IS NOT NULL AND EXISTS (SELECT FROM accounts a WHERE a.id = f.account_id AND a.picture = f.code)
+		AND ` + rights.SeenAs("f.account_id") + `
 	OR f.post_id IS NULL AND f.owner_id = @viewer
 	OR p.deleted_at IS NULL AND ` + rights.SeenPost + `
 		AND (f.comment_id IS NULL OR c.deleted_at IS NULL AND ` + rights.UnbannedAs("c.author_id") + `))`

@@ -21,8 +21,12 @@ func actTx(ctx context.Context, tx pgx.Tx, by admin.By, code string) (admin.By, 
 		return by, locked{}, err
 	}
 	r, err := lockTx(ctx, tx, code)
-	if err == nil && r.State == Done {
+	switch {
+	case err != nil:
+	case r.State == Done:
 		err = errDone
+	case r.AccountID == by.AccountID: // nobody answers reports about themselves
+		err = admin.ErrSelf
 	}
 	return by, r, err
 }

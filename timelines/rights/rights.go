@@ -39,6 +39,9 @@ const Flagged = `(NOT EXISTS (SELECT FROM unflagged_timelines)
 const Seen = `(NOT EXISTS (SELECT FROM unseen_accounts u WHERE u.account_id = p.author_id)
 	OR EXISTS (SELECT FROM staff s WHERE s.account_id = @viewer::bigint))`
 
+// SeenAs is Seen for another account than the author of the post p.
+func SeenAs(account string) string { return strings.ReplaceAll(Seen, "p.author_id", account) }
+
 // Unbanned is true for a post p whose author is not hidden from @viewer:
 // access.Levels.Hidden in SQL.
 const Unbanned = `(` + Seen + ` AND (

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -45,7 +46,7 @@ const maxDevice = 200
 // Device returns browser and system as a browser names them in a User-Agent header, "" if it
 // names none.
 func Device(header string) string {
-	a := useragent.Parse(header)
+	a := useragent.Parse(strings.ToValidUTF8(header, ""))
 	device := a.Name
 	if a.OS != "" {
 		device += ", " + a.OS
@@ -138,18 +139,21 @@ func (s *Store) End(ctx context.Context, v timelines.Viewer, id string) (timelin
 	})
 }
 
-// Seen notes that a person has seen what happened to the account up to now.
-func (s *Store) Seen(ctx context.Context, account int64) (timelines.Change, error) {
+// Seen notes that a person has seen what happened to the account up to now, but for what the session
+// that says so did itself: the other sessions have to hear of that.
+func (s *Store) Seen(ctx context.Context, v timelines.Viewer) (timelines.Change, error) {
 	return s.timelines.Narrow(ctx, func(tx pgx.Tx) (timelines.Change, []timelines.Invalidation, error) {
-		c := timelines.Change{Actor: account}
-		tag, err := tx.Exec(ctx, `DELETE FROM account_events WHERE account_id = @account`, pgx.StrictNamedArgs{"account": account})
+		c := timelines.Change{Actor: v.AccountID}
+		tag, err := tx.Exec(ctx, `
+			DELETE FROM account_events WHERE account_id = @account AND token_hash IS DISTINCT FROM @session`,
+			pgx.StrictNamedArgs{"account": v.AccountID, "session": v.Session[:]})
 		if err != nil {
 			return c, nil, fmt.Errorf("note what was seen: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
 			return c, nil, nil
 		}
-		return c, []timelines.Invalidation{{Kind: timelines.InvalidSets, AccountID: account}}, nil
+		return c, []timelines.Invalidation{{Kind: timelines.InvalidSets, AccountID: v.AccountID}}, nil
 	})
 }
 

@@ -198,7 +198,7 @@ func TestTabStops(t *testing.T) {
 	s, _, _ := town(t)
 	b := s.Tab(browser, "anna")
 	b.SignIn("anna")
-	const stops = `[...document.querySelectorAll('#river > [data-post]')].map((e) =>
+	const stops = `[...document.querySelectorAll('#river > [data-post]')].filter((e) => e.checkVisibility()).map((e) =>
 		[...e.querySelectorAll('a[href], button, summary, textarea, input:not([type=hidden])')].filter((x) => x.tabIndex >= 0 && x.checkVisibility()).length)`
 	for _, path := range []string{"/", "/everything", "/bob"} {
 		b.Visit(path)

@@ -114,8 +114,14 @@ if (river) onIcon(unread());
 let title = river && document.title.slice(prefix(unread()).length);
 
 function entitle(now) {
+  if (now !== title) unhead();
   title = now;
   document.title = prefix(unread()) + now;
+}
+
+// unhead removes from the head what says to programs without scripts what the page says: here it changes.
+function unhead() {
+  for (const said of document.querySelectorAll('meta[property^="og:"], meta[name="description"], meta[name^="twitter:"]')) said.remove();
 }
 
 function count(n) {
@@ -1963,6 +1969,7 @@ function leave(code) {
   if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark'), document.querySelector('body > svg')]);
   strip(main, [note, river, ...texting]);
   document.title = document.body.dataset.site;
+  unhead();
   // If the browser keeps nothing, the page cannot know how often it was loaded.
   if (leaves() !== undefined) attend(Math.min(2000 * 1.5 ** times, 60000), answers, look);
 }

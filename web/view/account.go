@@ -138,8 +138,6 @@ func (c Closed) isGroup() bool { return c.Who.Kind == timelines.Group }
 // reason says why the page is closed.
 func (c Closed) reason() string {
 	switch {
-	case c.Sets.Unseen.Has(c.Who.ID):
-		return c.Locale.T("account.suspended")
 	case c.Banned:
 		return c.Locale.T("account.banned", "who", c.Who.Title)
 	case c.BlockedBetween():
