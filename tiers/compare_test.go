@@ -89,7 +89,7 @@ func (w *town) compare(n *node, o *oracle, v timelines.Viewer, name rivers.Name)
 	}
 	if name.Kind == rivers.Notifications {
 		// Nobody reads here, so all that is shown is unread, and requests wait too.
-		// What one person who is not followed writes in many posts that name the viewer counts once.
+		// Posts that name the viewer count once if one person wrote them whom the viewer does not follow.
 		unread := len(want) + o.waiting(v.AccountID)
 		for _, posts := range mentions {
 			unread -= posts - 1

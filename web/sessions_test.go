@@ -34,7 +34,7 @@ func TestSessions(t *testing.T) {
 	if len(ids) != 2 {
 		t.Fatalf("%d sessions, want 2", len(ids))
 	}
-	there.Post("/settings/sessions/seen").LeadsTo("/") // the one that the others have to hear of
+	there.Post("/settings/sessions/seen").LeadsTo("/") // the others still have to hear of it
 	here.Get("/").Has("New sign-in")
 	here.Post("/settings/sessions/seen", "back", "/everything").LeadsTo("/everything")
 	here.Get("/").Lacks("New sign-in")
