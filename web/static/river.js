@@ -119,9 +119,9 @@ function entitle(now) {
   document.title = prefix(unread()) + now;
 }
 
-// unhead removes from the head what says to programs without scripts what the page says: here it changes.
+// The head says to programs without scripts what the page said at first.
 function unhead() {
-  for (const said of document.querySelectorAll('meta[property^="og:"], meta[name="description"], meta[name^="twitter:"]')) said.remove();
+  for (const said of document.querySelectorAll('meta[property], meta[name=description]')) said.remove();
 }
 
 function count(n) {
