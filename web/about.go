@@ -201,9 +201,10 @@ func (s aboutPages) agree(w http.ResponseWriter, r *request) error {
 // publicBase is the site's address as such pages name it.
 func (s *Server) publicBase() string { return strings.TrimSuffix(s.url.String(), "/") }
 
-// isPublic reports whether everybody may read a page that was just visited.
+// isPublic reports whether everybody may read a page that was just visited. Programs do not sign in, so
+// it is false, without a look, for people who have.
 func (s *Server) isPublic(ctx context.Context, v *view.River) (bool, error) {
-	if v.Site.Shut {
+	if v.Site.Shut || !v.Viewer.Anonymous() {
 		return false, nil
 	}
 	return s.rivers.OpenToAll(ctx, v.Page.Name, v.Page.Items)
