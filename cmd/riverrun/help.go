@@ -53,7 +53,7 @@ the outcome and TEXT.`},
 	invite [-uses N] [-days N] [-group NAME] [-note TEXT]
 	invite withdraw CODE
 
-By default one person may use it, within seven days. Whoever signs up by it joins
+By default one person may use it, within seven days. People who sign up by it join
 the groups; -group may be said again. While sign-up is closed it lets nobody in.`},
 		{name: "invitations", summary: "list invitations, and who came by them", run: runInvitations, detail: `
 Newest first: code, maker ("-": this command), state, uses, end, groups, who came, note.`},

@@ -19,7 +19,7 @@ type ReportForm struct {
 	Back   string
 	Who    timelines.Account // whom it is about
 	Said   string            // the beginning of the text; empty: the account
-	// Of is "post", "comment" or "account".
+	// The report is about a "post", a "comment" or an "account".
 	Of     string
 	Reason reports.Reason
 	Text   string

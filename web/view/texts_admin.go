@@ -49,7 +49,7 @@ var adminTexts = texts{
 	"admin.link.now":  {"For somebody who lost theirs, or came by import", "Для тех, кто потерял свой или попал сюда при импорте"},
 	"admin.link.lead": {"Send the person the link. It works once, for seven days, and ends earlier ones.", "Отправьте ссылку человеку. Она сработает один раз, в течение семи дней; прежние перестанут действовать."},
 	"admin.link.made": {"The link", "Ссылка"},
-	"admin.link.hint": {"It is shown only now. Whoever has it can sign in as this person.", "Она показывается только сейчас. У кого она есть, тот может войти под этим именем."},
+	"admin.link.hint": {"It is shown only now. It lets its holder sign in as this person.", "Она показывается только сейчас. У кого она есть, тот может войти под этим именем."},
 	"admin.link.do":   {"Make a link", "Создать ссылку"},
 
 	"admin.claim":      {"Be in charge", "Взять управление"},
