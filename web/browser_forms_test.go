@@ -208,6 +208,7 @@ func TestLikesOfCommentsInBrowser(t *testing.T) {
 	if !webtest.Eval[bool](b, `window.same === true`) {
 		t.Error("the page was left")
 	}
+	b.Await("the replies", `!document.querySelector('[aria-busy]')`) // each like has its version
 	b.EqualsReload()
 	a.EqualsReload()
 }

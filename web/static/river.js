@@ -604,8 +604,8 @@ function settle() {
 function showNews() {
   settle();
   scrollTo({ top: 0, behavior: 'instant' });
-  trim();
   gather(true);
+  trim(true); // the page is short if much of it is gathered
   tidy();
 }
 
@@ -617,10 +617,10 @@ function beenAtTop() {
 }
 
 // trim keeps an open page no longer than a reload would make it. It removes entries below
-// the screen when the reader is at the top.
-function trim() {
+// the screen when the reader is at the top, or all if the reader asked for what is new.
+function trim(all) {
   if (!newest() || !atTop()) return;
-  const busy = (entry) => waiting.has(entry) || written(entry) || onScreen(entry) || entry.contains(document.activeElement);
+  const busy = (entry) => waiting.has(entry) || written(entry) || (!all && onScreen(entry)) || entry.contains(document.activeElement);
   forgo(visible().slice(pageSize).filter((entry) => !busy(entry)));
 }
 
