@@ -111,6 +111,9 @@ func TestEachDoor(t *testing.T) {
 	ctx := t.Context()
 	_, err := w.comes("bob", "")
 	w.wants("closed by the configuration", err, doors.ErrClosed)
+	w.person("mona")
+	_, err = w.comes("mona", "")
+	w.wants("a name that is taken, to a stranger", err, doors.ErrClosed)
 	_, err = w.doors.Invite(ctx, admin.By{}, doors.New{Uses: 1, Days: 1})
 	w.wants("an invitation to a closed site", err, doors.ErrClosed)
 
@@ -125,6 +128,10 @@ func TestEachDoor(t *testing.T) {
 	w.set(site.ByInvitation)
 	_, err = w.comes("cat", "")
 	w.wants("nobody invited", err, doors.ErrUninvited)
+	_, err = w.comes("mona", "")
+	w.wants("nobody invited a name that is taken", err, doors.ErrUninvited)
+	_, err = w.comes("mona", "abcde12345")
+	w.isNot("no invitation for a name that is taken", err, doors.Unknown)
 	if waits, err := w.comes("cat", i.Code); err != nil || waits {
 		t.Errorf("invited: waits %t, %v", waits, err)
 	}

@@ -56,6 +56,9 @@ type SignUp struct {
 // of timelines.Accounts.SignUp, ErrClosed, ErrUninvited, ErrFull, *InvitationError; an InvalidError of
 // the field "sentence".
 func (s *Store) SignUp(ctx context.Context, n SignUp) (a timelines.Account, waits bool, c timelines.Change, err error) {
+	if err := s.maySignUp(ctx, n.Invitation); err != nil {
+		return a, false, c, err
+	}
 	a, c, err = s.timelines.Accounts.SignUpBy(ctx, n.SignUp, func(ctx context.Context, tx pgx.Tx, a timelines.Account) (drop []timelines.Invalidation, err error) {
 		waits = false
 		door, err := s.doorTx(ctx, tx)
@@ -75,6 +78,28 @@ func (s *Store) SignUp(ctx context.Context, n SignUp) (a timelines.Account, wait
 		return nil, nil
 	})
 	return a, waits && err == nil, c, err
+}
+
+// maySignUp returns an error if nobody could sign up so, whatever their name. It is asked before the
+// name: else strangers would learn which names a closed site has.
+func (s *Store) maySignUp(ctx context.Context, invitation string) error {
+	is, err := site.Read(ctx, s.timelines.Pool())
+	if err != nil {
+		return err
+	}
+	switch door := is.Door(s.timelines.Options()); {
+	case door == site.Closed:
+		return ErrClosed
+	case invitation != "":
+		state, err := s.Find(ctx, invitation)
+		if err == nil && state != Good {
+			err = &InvitationError{State: state}
+		}
+		return err
+	case door == site.ByInvitation:
+		return ErrUninvited
+	}
+	return nil
 }
 
 // doorTx returns who may sign up until the transaction ends: the settings are locked.
