@@ -56,9 +56,15 @@ func (s signing) signInAgain(w http.ResponseWriter, r *request, form view.Login,
 		if err != nil {
 			return err
 		}
-		return s.html(w, r, http.StatusForbidden, view.SuspendedPage(view.Suspended{
-			Base: s.simple(r), Text: view.SuspendedText(r.loc, suspended), Token: token,
-		}))
+		v := view.Suspended{Base: s.simple(r), Text: view.SuspendedText(r.loc, suspended), Token: token}
+		appeal, err := s.reports.Answered(r.Context(), suspended.Account.ID)
+		switch {
+		case err == nil:
+			v.Appeal = &appeal
+		case !errors.Is(err, timelines.ErrNotFound):
+			return err
+		}
+		return s.html(w, r, http.StatusForbidden, view.SuspendedPage(v))
 	}
 	is := view.FormError{Field: "password", Text: r.loc.T("login.wrong")}
 	if !errors.Is(err, timelines.ErrBadCredentials) {

@@ -137,5 +137,32 @@ func TestAppeals(t *testing.T) {
 		t.Errorf("a second appeal: %v", err)
 	}
 	m.Get("/admin/reports/"+code).Wants(200).Has("An appeal of @eve", "It was not me.")
-	m.Post("/admin/reports/"+code+"/done", "outcome", "restored").Wants(303)
+	signIn := func() *webtest.Answer {
+		t.Helper()
+		return s.Visitor().Post("/login", "username", "eve", "password", webtest.Password).Wants(403)
+	}
+	signIn().Lacks("Your message was read")
+	m.Post("/admin/reports/"+code+"/done", "outcome", "nothing", "answer", "It <was> you.").Wants(303)
+	signIn().Has("Your message was read", "It &lt;was&gt; you.")
+	// What was said of an earlier suspension is over.
+	m.Post("/admin/people/eve/restore").Wants(303)
+	m.Post("/admin/people/eve/suspend", "reason", "spam", "days", "7").Wants(303)
+	signIn().Lacks("Your message was read")
+}
+
+// Only administrators answer reports about the staff.
+func TestReportsAboutTheStaff(t *testing.T) {
+	s := webtest.New(t, nil)
+	mia, max, ada, bob := s.Person("mia"), s.Person("max"), s.Person("ada"), s.Person("bob")
+	inCharge(mia, admin.Moderator)
+	inCharge(max, admin.Moderator)
+	inCharge(ada, admin.Administrator)
+	code, err := reports.Open(s.Store).File(t.Context(), bob.Account.ID, reports.Thing{Name: "max"}, "abuse", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := "/admin/reports/" + code
+	mia.Visitor().Post(place+"/done", "outcome", "nothing").Wants(403)
+	max.Visitor().Post(place+"/done", "outcome", "nothing").Wants(403)
+	ada.Visitor().Post(place+"/done", "outcome", "nothing").Wants(303)
 }

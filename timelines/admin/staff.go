@@ -122,13 +122,31 @@ func onTx(ctx context.Context, tx pgx.Tx, by By, least Role, name string) (By, s
 		return by, of, ErrSelf
 	}
 	if of.Role != Nobody {
-		if _, err := RequireTx(ctx, tx, by, Administrator); errors.Is(err, timelines.ErrForbidden) {
-			return by, of, ErrStaff
-		} else if err != nil {
-			return by, of, err
-		}
+		err = staffTx(ctx, tx, by)
 	}
-	return by, of, nil
+	return by, of, err
+}
+
+// staffTx allows administrators what concerns one of the staff.
+func staffTx(ctx context.Context, tx pgx.Tx, by By) error {
+	_, err := RequireTx(ctx, tx, by, Administrator)
+	if errors.Is(err, timelines.ErrForbidden) {
+		return ErrStaff
+	}
+	return err
+}
+
+// AboutTx returns ErrStaff if an act concerns an account of the staff and is not an administrator's.
+func AboutTx(ctx context.Context, tx pgx.Tx, by By, account int64) error {
+	var staff bool
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM staff WHERE account_id = @account)`, pgx.StrictNamedArgs{"account": account}).Scan(&staff)
+	if err != nil {
+		return fmt.Errorf("read role: %w", err)
+	}
+	if staff {
+		return staffTx(ctx, tx, by)
+	}
+	return nil
 }
 
 // acting is true for a row s of staff that is an administrator who is not suspended for good.

@@ -27,6 +27,8 @@ func actTx(ctx context.Context, tx pgx.Tx, by admin.By, code string) (admin.By, 
 		err = errDone
 	case r.AccountID == by.AccountID: // nobody answers reports about themselves
 		err = admin.ErrSelf
+	default:
+		err = admin.AboutTx(ctx, tx, by, r.AccountID)
 	}
 	return by, r, err
 }

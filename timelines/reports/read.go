@@ -105,6 +105,21 @@ func (s *Store) Own(ctx context.Context, reporter int64, limit int) ([]Report, e
 		pgx.StrictNamedArgs{"reporter": reporter, "limit": limit})
 }
 
+// Answered returns the latest appeal of a person against their present suspension that is done, or
+// timelines.ErrNotFound.
+func (s *Store) Answered(ctx context.Context, account int64) (Report, error) {
+	list, err := s.list(ctx, columns+` JOIN suspensions s ON s.account_id = r.reporter_id
+		WHERE r.reporter_id = @account AND r.kind = 'appeal' AND r.state = 'done' AND r.created_at >= s.created_at ORDER BY r.id DESC LIMIT 1`,
+		pgx.StrictNamedArgs{"account": account})
+	if err == nil && len(list) == 0 {
+		err = timelines.ErrNotFound
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	return list[0], nil
+}
+
 func (s *Store) list(ctx context.Context, query string, args pgx.StrictNamedArgs) ([]Report, error) {
 	rows, err := s.timelines.Pool().Query(ctx, query, args)
 	if err != nil {

@@ -1,15 +1,20 @@
 package view
 
-import "riverrun/timelines"
+import (
+	"riverrun/timelines"
+	"riverrun/timelines/reports"
+)
 
 // Suspended is the page for somebody who is suspended, with a form for a message to the staff.
 type Suspended struct {
 	*Base
-	Text  string // until when, and why; empty when the form is shown again
-	Token string
-	Typed string
-	Sent  bool
-	Error FormError
+	Text string // until when, and why; empty when the form is shown again
+	// Appeal is the last one that the staff answered, if any.
+	Appeal *reports.Report
+	Token  string
+	Typed  string
+	Sent   bool
+	Error  FormError
 }
 
 // SuspendedText says to somebody that they are suspended, until when, and why.

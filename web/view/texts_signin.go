@@ -12,6 +12,7 @@ var signinTexts = texts{
 	"appeal.text":         {"A message to the administrators", "Сообщение администраторам"},
 	"appeal.hint":         {"If you think this is a mistake, say why.", "Если вы думаете, что это ошибка, объясните почему."},
 	"appeal.do":           {"Send", "Отправить"},
+	"appeal.answered":     {"Your message was read, and the suspension stays ({date}).", "Ваше сообщение прочитано, блокировка остаётся в силе ({date})."},
 	"appeal.sent":         {"Your message is with the administrators.", "Ваше сообщение передано администраторам."},
 	"login.suspended.why": {"The reason given: {reason}", "Указанная причина: {reason}"},
 	"signup.title":        {"Sign up", "Регистрация"},
