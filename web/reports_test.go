@@ -144,7 +144,7 @@ func TestAppeals(t *testing.T) {
 	signIn().Lacks("Your message was read")
 	m.Post("/admin/reports/"+code+"/done", "outcome", "nothing", "answer", "It <was> you.").Wants(303)
 	signIn().Has("Your message was read", "It &lt;was&gt; you.")
-	// What was said of an earlier suspension is over.
+	// The answer about an earlier suspension is over.
 	m.Post("/admin/people/eve/restore").Wants(303)
 	m.Post("/admin/people/eve/suspend", "reason", "spam", "days", "7").Wants(303)
 	signIn().Lacks("Your message was read")
