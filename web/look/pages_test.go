@@ -3,8 +3,11 @@ package look_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,30 +17,31 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"riverrun/timelines"
+	"riverrun/timelines/admin"
 	"riverrun/web/webtest"
 )
 
 // shot is a page as somebody sees it on some screen.
 type shot struct {
-	path   string
-	member bool
-	width  int64
-	dark   bool
+	path  string
+	as    string // nobody: not signed in
+	width int64
+	dark  bool
 }
 
 func (s shot) String() string {
-	who, theme := "nobody", "light"
-	if s.member {
-		who = "anna"
-	}
+	theme := "light"
 	if s.dark {
 		theme = "dark"
 	}
-	return fmt.Sprintf("%s for %s, %d wide, %s", s.path, who, s.width, theme)
+	return fmt.Sprintf("%s for %s, %d wide, %s", s.path, s.as, s.width, theme)
 }
 
-// town is a site with something of everything on it, and the pages of it.
-func town(t *testing.T) (s *webtest.Site, members, visitors []string) {
+// nobody is not signed in.
+const nobody = "nobody"
+
+// town is a site with something of everything on it, and the pages that people look at.
+func town(t *testing.T) (s *webtest.Site, pages map[string][]string) {
 	s = webtest.New(t, nil)
 	anna, bob, carl := s.Person("anna"), s.Person("bob"), s.Person("carl")
 	v, w := anna.Visitor(), bob.Visitor()
@@ -95,19 +99,42 @@ func town(t *testing.T) (s *webtest.Site, members, visitors []string) {
 	s.LoadSources()
 	waiting := v.Post("/settings/sources", "way", "link", "url", "https://blog.example/feed").Header.Get("Location")
 	s.FollowUp()
-	members = []string{
+	pages = map[string][]string{"anna": {
 		"/p/" + drawn + "/edit",
 		"/", "/filter/discussions", "/filter/mentions", "/filter/notifications", "/filter/messages", "/filter/saved", "/filter/only-me", "/everything", "/best",
 		"/search", "/search?q=ferry", "/tag/ferry", "/anna", "/bob", "/bob/likes", "/carl", "/closed-club", "/ferry", "/ferry/members", "/ferry/manage",
 		"/p/" + code, "/p/" + code + "/comments/" + strconv.FormatInt(said.CommentID, 10) + "/edit", "/posts/new", "/drafts", "/drafts/edit?place=%2Fp%2F" + code,
 		"/p/" + edited + "/history", "/groups", "/people", "/lists", "/lists/close-friends", "/lists/close-friends/edit",
 		"/settings", "/settings/pages", "/settings/tags", "/ferry/tags", "/settings/hidden", "/settings/sources", "/ferry/sources", boats, boats + "/loads/1", waiting, "/help/keys", "/help/feeds", "/nobody-here",
-		"/welcome/you", "/welcome/people", "/welcome/post",
+		"/welcome/you", "/welcome/people", "/welcome/post", "/settings/sessions", "/settings/invitations", "/settings/reports?sent",
+		"/p/" + code + "/report", "/people/eve/report",
+	}, nobody: {
+		"/", "/about", "/login", "/signup", "/everything", "/groups", "/bob", "/carl", "/ferry", "/p/" + code, "/search?q=ferry", "/nobody-here",
+	}}
+	pages["zoe"] = inCharge(s, code)
+	return s, pages
+}
+
+// inCharge has zoe be an administrator with something of everything to do, and returns her pages.
+// There is a post of that code.
+func inCharge(s *webtest.Site, code string) []string {
+	zoe := s.Person("zoe")
+	zoe.Act(func(ctx context.Context) (timelines.Change, error) {
+		return admin.Open(s.Store).SetRole(ctx, admin.By{}, "zoe", admin.Administrator)
+	})
+	z := zoe.Visitor()
+	z.Post("/admin/site", "name", "The Ferry", "purpose", "Talk of both banks.", "about", "Since *1904*.", "contact", "zoe@example.org", "indexed", "1").Wants(303)
+	z.Post("/admin/invitations", "uses", "5", "days", "7").Wants(303)
+	z.Post("/admin/doors", "signup", "approval", "private", "off").Wants(303)
+	s.Visitor().Post("/signup", "username", "newcomer", "password", webtest.Password, "sentence", "I row every Sunday.").Wants(303)
+	s.Person("spammer").Post("Cheap oars")
+	z.Post("/admin/people/spammer/suspend", "reason", "spam", "days", "7", "hide", "1").Wants(303)
+	s.Person("dan").Visitor().Post("/p/"+code+"/report", "reason", "abuse", "text", "Look at this").Wants(303)
+	report := regexp.MustCompile(`/admin/reports/[0-9a-z]{10}`).FindString(z.Get("/admin/reports").Body)
+	return []string{
+		"/everything", "/eve", "/spammer", "/admin", "/admin/people", "/admin/people?which=suspended", "/admin/people/spammer", "/admin/people/anna", "/admin/reports",
+		report, "/admin/signups", "/admin/invitations", "/admin/doors", "/admin/site", "/admin/acts", "/p/" + code + "/remove",
 	}
-	visitors = []string{
-		"/", "/login", "/signup", "/everything", "/groups", "/bob", "/carl", "/ferry", "/p/" + code, "/search?q=ferry", "/nobody-here",
-	}
-	return s, members, visitors
 }
 
 // show looks at a page in a tab that somebody signed in to, or not.
@@ -154,17 +181,17 @@ const share = 12
 func TestPagesAreAccessible(t *testing.T) {
 	script := axe(t)
 	browser := webtest.Chromium(t)
-	s, members, visitors := town(t)
-	member, visitor := s.Tab(browser, "anna"), s.Tab(browser, "nobody")
-	member.SignIn("anna")
+	s, pages := town(t)
+	tabs := map[string]*webtest.Tab{}
 	var shots []shot
-	for _, width := range []int64{360, 1280} {
-		for _, dark := range []bool{false, true} {
-			for _, path := range members {
-				shots = append(shots, shot{path, true, width, dark})
-			}
-			for _, path := range visitors {
-				shots = append(shots, shot{path, false, width, dark})
+	for _, as := range slices.Sorted(maps.Keys(pages)) {
+		tabs[as] = s.Tab(browser, as)
+		if as != nobody {
+			tabs[as].SignIn(as)
+		}
+		for _, path := range pages[as] {
+			for _, width := range []int64{360, 1280} {
+				shots = append(shots, shot{path, as, width, false}, shot{path, as, width, true})
 			}
 		}
 	}
@@ -174,10 +201,7 @@ func TestPagesAreAccessible(t *testing.T) {
 		shots = shots[:share]
 	}
 	for _, of := range shots {
-		b := visitor
-		if of.member {
-			b = member
-		}
+		b := tabs[of.as]
 		show(b, of)
 		if webtest.Eval[bool](b, `document.documentElement.scrollWidth > innerWidth`) {
 			t.Errorf("%v: the page is wider than the screen", of)
@@ -195,7 +219,7 @@ func TestPagesAreAccessible(t *testing.T) {
 // own page it leads to everything.
 func TestTabStops(t *testing.T) {
 	browser := webtest.Chromium(t)
-	s, _, _ := town(t)
+	s, _ := town(t)
 	b := s.Tab(browser, "anna")
 	b.SignIn("anna")
 	const stops = `[...document.querySelectorAll('#river > [data-post]')].filter((e) => e.checkVisibility()).map((e) =>
