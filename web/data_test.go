@@ -22,7 +22,7 @@ func TestMyData(t *testing.T) {
 	here.Get("/settings/data/archive.zip").Wants(404)
 
 	here.Post("/settings/data").LeadsTo("/settings/data")
-	s.Eventually("the archive", func() bool { return strings.Contains(here.Get("/settings/data").Body, "archive.zip") })
+	webtest.Await(t, "the archive", func() bool { return strings.Contains(here.Get("/settings/data").Body, "archive.zip") })
 	here.Get("/settings/data").Has("Your archive is ready", "Download", "to be downloaded until", "You can ask for a new one after").Lacks("Make")
 	here.Post("/settings/data").Wants(422).Has("within the last day")
 
@@ -51,7 +51,7 @@ func TestMyData(t *testing.T) {
 	bob.Visitor().Get("/settings/data").Wants(200).Lacks("archive.zip")
 	bob.Visitor().Get("/settings/data/archive.zip").Wants(404)
 	s.Visitor().Get("/settings/data/archive.zip").LeadsTo("/login?back=%2Fsettings%2Fdata%2Farchive.zip")
-	s.Visitor().Post("/settings/data").Wants(401)
+	s.Visitor().Post("/settings/data").Wants(303)
 }
 
 // The page says how far the making is, and goes on by itself.
