@@ -35,7 +35,7 @@ const (
 	queuePhotos = "photos"
 	// queueHomes writes stored home feeds. A change may have very many readers.
 	queueHomes = "homes"
-	// queueExports makes archives, each of which may take an hour.
+	// queueExports makes archives. One may take an hour.
 	queueExports = "exports"
 )
 

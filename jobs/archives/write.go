@@ -131,7 +131,7 @@ func (w *writer) eachPost(ctx context.Context, do steps) error {
 	return nil
 }
 
-// pages writes a page for each year, and the one that leads to them.
+// pages writes a page for each year, and index.html, which leads to them.
 func (w *writer) pages(ctx context.Context) error {
 	var years []year
 	var out io.Writer

@@ -6,9 +6,8 @@
 //   - One archive of an account is made at a time, and another takes the place of the last one.
 //   - Whatever others wrote is in an archive only if its owner may read it when its part is made
 //     (rights). Secrets are never in it: no hash, no token, no code of an invitation.
-//   - What is read at a time has a bound, however much there is. Only the ids of the posts are all held at
-//     once.
+//   - All reads are in blocks of a bounded size. Only the ids of the posts are all held at once.
 //
-// An archive is a copy of what its owner could read while it was made. What is narrowed later does
-// not change it, as it does not change other copies that the owner made.
+// An archive is a copy of what its owner could read while it was made. A later
+// narrowing does not change it, as it does not change other copies that the owner made.
 package exports
