@@ -35,9 +35,11 @@ const (
 	queuePhotos = "photos"
 	// queueHomes writes stored home feeds. A change may have very many readers.
 	queueHomes = "homes"
+	// queueExports makes archives. One may take an hour.
+	queueExports = "exports"
 )
 
-var queues = []string{queueNow, queueBatches, queueRebuild, queueLater, queueChores, queuePictures, queueFetch, queuePush, queueSources, queueFeeds, queuePhotos, queueHomes}
+var queues = []string{queueNow, queueBatches, queueRebuild, queueLater, queueChores, queuePictures, queueFetch, queuePush, queueSources, queueFeeds, queuePhotos, queueHomes, queueExports}
 
 // Priorities within the queue now; 1 is fetched first. Nobody waits for a block of a
 // bump in particular, and upkeep only makes pages quicker.

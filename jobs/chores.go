@@ -70,7 +70,7 @@ func (w *expireWorker) Work(ctx context.Context, _ *riverqueue.Job[expireArgs]) 
 	return w.jobs.cfg.HomeFeeds.Expire(ctx)
 }
 
-// housekeepWorker ends expired sessions and suspensions, and removes old links, keys and log rows.
+// housekeepWorker ends expired sessions and suspensions, and removes old links, keys, archives and log rows.
 type housekeepWorker struct {
 	riverqueue.WorkerDefaults[housekeepArgs]
 	jobs *Jobs
@@ -124,8 +124,12 @@ func (w *housekeepWorker) Work(ctx context.Context, _ *riverqueue.Job[housekeepA
 			break
 		}
 	}
-	if sessions+keys+rows+loads > 0 {
-		w.jobs.cfg.Log.InfoContext(ctx, "house kept", "sessions", sessions, "keys", keys, "access_log_rows", rows, "loads", loads)
+	archives, err := w.jobs.cfg.Exports.Expire(ctx)
+	if err != nil {
+		return err
+	}
+	if sessions+keys+rows+loads+archives > 0 {
+		w.jobs.cfg.Log.InfoContext(ctx, "house kept", "sessions", sessions, "keys", keys, "access_log_rows", rows, "loads", loads, "archives", archives)
 	}
 	return nil
 }

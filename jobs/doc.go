@@ -32,9 +32,10 @@
 //	photos      queue photos  fetches pictures of items from one host
 //	asked       queue feeds   fetches a source that somebody waits for, or a preview of it
 //	hub         queue fetch   asks the hub of a feed to tell of what is new
+//	export      queue exports makes the archive of what somebody has
 //	due         queue now     has sources and pictures fetched that are due, and loads worked that stand still (when a node finds such)
 //	expire      queue chores  rivers that nobody came back to, or that grew too deep (periodic)
-//	housekeep   queue chores  old sessions, keys, log rows (periodic)
+//	housekeep   queue chores  old sessions, keys, archives, log rows (periodic)
 //	sweep       queue chores  uploads never attached, blobs that nothing refers to (periodic)
 //
 // Package tiers decides what a job does to rivers. No job of a change is a unique one: the queue

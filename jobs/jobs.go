@@ -25,6 +25,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/exports"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/photos"
 )
@@ -122,6 +123,8 @@ type Config struct {
 	Sources *sources.Store
 	// Staff are those in charge; some of what they do takes long.
 	Staff *admin.Store
+	// Exports are the archives that people ask for.
+	Exports *exports.Store
 	// Callback is the address at which hubs of feeds reach the site (WebSub); empty: none is asked.
 	Callback string
 	Log      *slog.Logger
@@ -224,8 +227,8 @@ var ErrNotRunning = errors.New("the job queue's workers are not running")
 // database. Stop must be called, whether or not Start was.
 func New(cfg Config) (*Jobs, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.Sources == nil || cfg.Staff == nil || cfg.Log == nil {
-		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes, Sources, Staff and Log must be set")
+	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.Sources == nil || cfg.Staff == nil || cfg.Exports == nil || cfg.Log == nil {
+		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes, Sources, Staff, Exports and Log must be set")
 	}
 	if cfg.PollInterval < cfg.FetchCooldown {
 		return nil, fmt.Errorf("jobs: jobs are looked for every %v, but fetched every %v at most", cfg.PollInterval, cfg.FetchCooldown)
@@ -311,6 +314,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &askedWorker{jobs: j})
 	riverqueue.AddWorker(workers, &dueWorker{jobs: j})
 	riverqueue.AddWorker(workers, &hubWorker{jobs: j})
+	riverqueue.AddWorker(workers, &exportWorker{jobs: j})
 	return riverqueue.NewClient(riverpgxv5.New(j.pool), &riverqueue.Config{
 		Schema:            schema,
 		Logger:            newLibraryLog(log),
@@ -351,6 +355,7 @@ func queueConfigs(cfg Config) map[string]riverqueue.QueueConfig {
 		queueFeeds:    slow(feedWorkers),
 		queuePhotos:   slow(photoWorkers),
 		queuePictures: slow(1),
+		queueExports:  slow(1),
 	}
 }
 

@@ -100,3 +100,8 @@ func JoinTx(ctx context.Context, tx pgx.Tx, account int64, groups []int64) ([]In
 
 // Options are the rules in force.
 func (s *Store) Options() Options { return s.opts }
+
+// MakeExport says that an archive is to be made of what somebody has (package exports).
+type MakeExport struct{ ID int64 }
+
+func (MakeExport) event() {}

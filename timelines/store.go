@@ -173,7 +173,7 @@ type Announcer interface {
 }
 
 // Event is what is announced: Touched, TouchedBatch, Replace, PendingBump, Upkeep, Prepare,
-// ReadPage, SourceReady, SourceDue or RemovePosts.
+// ReadPage, SourceReady, SourceDue, RemovePosts or MakeExport.
 type Event interface{ event() }
 
 // Touched says that the post entered, left or was bumped in these timelines,

@@ -23,6 +23,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/doors"
+	"riverrun/timelines/exports"
 	"riverrun/timelines/push"
 	"riverrun/timelines/reads"
 	"riverrun/timelines/reports"
@@ -133,6 +134,7 @@ type Server struct {
 	used       *used
 	reports    *reports.Store
 	doors      *doors.Store
+	exports    *exports.Store
 	// sources are read over the connections of pages; pushing has some of its own from Start to
 	// Stop, which are closed by pushingPool.
 	sources, pushing *sources.Store
@@ -198,6 +200,7 @@ func New(c Config) (*Server, error) {
 		used:            newUsed(signins.Open(c.Timelines), c.Log),
 		reports:         reports.Open(c.Timelines),
 		doors:           doors.Open(c.Timelines),
+		exports:         exports.Open(c.Timelines),
 		now:             time.Now,
 	}
 	if c.Metrics != nil {
@@ -302,6 +305,7 @@ func (s *Server) route(mux router) {
 		sessions{s},
 		reporting{s},
 		invitations{s},
+		ownData{s},
 		aboutPages{s},
 	} {
 		of.routes(mux)

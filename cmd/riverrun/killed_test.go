@@ -1,17 +1,20 @@
 package main
 
 import (
+	"archive/zip"
 	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -64,6 +67,52 @@ func TestAPageIsBroughtUpWhileJobsWait(t *testing.T) {
 	defer cancel()
 	if err := s.follow(ctx, reader, page); err != nil {
 		t.Error(err)
+	}
+}
+
+// A node is killed while it makes an archive. The next one makes it whole.
+func TestAnArchiveOfAKilledNode(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("RIVERRUN_FILES", folder)
+	s := newKilled(t)
+	alice := s.signIn(s.node, "alice")
+	alice.form("/posts", url.Values{"body": {"Words to keep"}})
+	s.untilIdle()
+	hold, err := s.db.Primary.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := func() {
+		if err := hold.Rollback(context.WithoutCancel(t.Context())); err != nil && !errors.Is(err, pgx.ErrTxClosed) {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(release)
+	if _, err := hold.Exec(t.Context(), `LOCK TABLE comment_likes`); err != nil { // which comes after the posts
+		t.Fatal(err)
+	}
+	alice.form("/settings/data", nil)
+	s.until("the posts to be in it", `SELECT EXISTS (SELECT FROM exports WHERE state = 'making' AND done > 0)`)
+	s.kill(release)
+	alice.node = s.spawn()
+	s.until("the archive", `SELECT EXISTS (SELECT FROM exports WHERE state = 'ready')`)
+	content := alice.page("/settings/data/archive.zip")
+	archive, err := zip.NewReader(strings.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := archive.File; len(f) != 3 || f[0].Name != "data.json" || f[2].Name != "index.html" {
+		t.Errorf("the archive has %d files", len(f))
+	}
+	blobs := 0
+	err = filepath.WalkDir(folder, func(_ string, f fs.DirEntry, err error) error {
+		if err == nil && len(f.Name()) == 64 {
+			blobs++
+		}
+		return err
+	})
+	if err != nil || blobs != 1 {
+		t.Errorf("%d blobs, want 1 (%v)", blobs, err)
 	}
 }
 

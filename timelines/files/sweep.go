@@ -99,7 +99,7 @@ func eachOlder(ctx context.Context, store blobs.Store, before time.Time, do func
 func unreferenced(ctx context.Context, db DB, sums [][]byte) ([][]byte, error) {
 	const query = `SELECT s FROM unnest(@sums::bytea[]) s 
 		WHERE NOT EXISTS (SELECT FROM file_blobs b WHERE b.sum = s) AND NOT EXISTS (SELECT FROM links l WHERE l.picture = s)
-			AND NOT EXISTS (SELECT FROM loads l WHERE l.file = s)`
+			AND NOT EXISTS (SELECT FROM loads l WHERE l.file = s) AND NOT EXISTS (SELECT FROM exports e WHERE e.file = s)`
 	rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"sums": sums})
 	if err != nil {
 		return nil, err
@@ -130,6 +130,8 @@ func Check(ctx context.Context, db DB, store blobs.Store) (Report, error) {
 				SELECT * FROM (SELECT DISTINCT picture, bytes FROM links WHERE picture > @after ORDER BY picture LIMIT @limit) l
 				UNION ALL
 				SELECT * FROM (SELECT DISTINCT file, bytes FROM loads WHERE file > @after ORDER BY file LIMIT @limit) s
+				UNION ALL
+				SELECT * FROM (SELECT DISTINCT file, bytes FROM exports WHERE file > @after ORDER BY file LIMIT @limit) e
 			) b GROUP BY sum ORDER BY sum LIMIT @limit`
 		rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"after": after, "limit": batch})
 		if err != nil {

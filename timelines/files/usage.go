@@ -30,6 +30,8 @@ func Use(ctx context.Context, db DB) ([]Usage, error) {
 			SELECT DISTINCT 'pictures of links', picture, bytes FROM links WHERE picture IS NOT NULL
 			UNION ALL
 			SELECT DISTINCT 'files of sources', file, bytes FROM loads WHERE file IS NOT NULL
+			UNION ALL
+			SELECT DISTINCT 'archives of accounts', file, bytes FROM exports WHERE file IS NOT NULL
 		) b GROUP BY kind ORDER BY 3 DESC, 1`
 	rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"upload": Upload})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/doors"
+	"riverrun/timelines/exports"
 	"riverrun/timelines/site"
 	"riverrun/timelines/sources"
 )
@@ -100,6 +101,10 @@ func TestComponents(t *testing.T) {
 	for name, c := range map[string]templ.Component{
 		"about":                    AboutPage(&owned, []timelines.Account{me.Account(anna)}),
 		"about_nothing_ru":         AboutPage(russian, nil),
+		"data":                     DataPage(Data{Base: me}),
+		"data_making_ru":           DataPage(Data{Base: russian, Export: exports.Export{State: exports.Making, Done: 30, Total: 120}}),
+		"data_ready":               DataPage(Data{Base: me, Export: madeExport(me.Now)}),
+		"data_failed":              DataPage(Data{Base: me, Export: exports.Export{State: exports.Failed}}),
 		"agree":                    AgreePage(&owned, Agree{Back: "/people", Error: FormError{Field: "rules", Text: "Agree."}}),
 		"agree_kept_ru":            AgreePage(&russianClub, Agree{Kept: &KeptForm{Address: "/posts", Text: "My <words>", Others: []KeptField{{"to", "anna"}}}}),
 		"signup_rules":             SignUpPage(&owned, SignUp{Name: "carol", Back: "/"}),
@@ -231,6 +236,12 @@ func withCode(p *Base) *Base {
 	coded := *p
 	coded.Code = "ABCD2345"
 	return &coded
+}
+
+// madeExport is an archive that was made some days before.
+func madeExport(now time.Time) exports.Export {
+	made, end := now.Add(-3*24*time.Hour), now.Add(4*24*time.Hour)
+	return exports.Export{State: exports.Ready, FinishedAt: &made, ExpiresAt: &end, Bytes: 3_400_000}
 }
 
 // pageOfKind is the page on which rivers of a kind stand.
