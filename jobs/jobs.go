@@ -25,6 +25,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/leaving"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/photos"
 )
@@ -122,6 +123,8 @@ type Config struct {
 	Sources *sources.Store
 	// Staff are those in charge; some of what they do takes long.
 	Staff *admin.Store
+	// Leaving deletes accounts.
+	Leaving *leaving.Store
 	// Callback is the address at which hubs of feeds reach the site (WebSub); empty: none is asked.
 	Callback string
 	Log      *slog.Logger
@@ -298,6 +301,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &bumpWorker{jobs: j})
 	riverqueue.AddWorker(workers, &upkeepWorker{jobs: j})
 	riverqueue.AddWorker(workers, &removalWorker{jobs: j})
+	riverqueue.AddWorker(workers, &leaveWorker{jobs: j})
 	riverqueue.AddWorker(workers, &followWorker{jobs: j})
 	riverqueue.AddWorker(workers, &expireWorker{jobs: j})
 	riverqueue.AddWorker(workers, &housekeepWorker{jobs: j})

@@ -20,6 +20,7 @@ import (
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
+	"riverrun/timelines/leaving"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/sources"
 )
@@ -201,6 +202,7 @@ func config(t testing.TB, pool *pgxpool.Pool, c *calls) Config {
 		Pushes:    open.Pushes,
 		Sources:   sources.Open(open),
 		Staff:     admin.Open(open),
+		Leaving:   leaving.Open(open),
 		Blobs:     store,
 		Log:       slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	}

@@ -17,6 +17,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/leaving"
 	"riverrun/timelines/sources"
 )
 
@@ -165,6 +166,7 @@ func (n *node) jobs(ctx context.Context, files blobs.Store) (*jobs.Jobs, error) 
 		Rivers:          n.rivers,
 		Timelines:       n.timelines.Maintenance,
 		Staff:           admin.Open(n.timelines),
+		Leaving:         leaving.Open(n.timelines),
 		HomeFeeds:       n.home,
 		Files:           n.timelines.Files,
 		Blobs:           files,
