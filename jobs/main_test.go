@@ -20,8 +20,8 @@ import (
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
-	"riverrun/timelines/leaving"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/leaving"
 	"riverrun/timelines/sources"
 )
 

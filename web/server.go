@@ -23,6 +23,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/doors"
+	"riverrun/timelines/leaving"
 	"riverrun/timelines/push"
 	"riverrun/timelines/reads"
 	"riverrun/timelines/reports"
@@ -133,6 +134,7 @@ type Server struct {
 	used       *used
 	reports    *reports.Store
 	doors      *doors.Store
+	leaving    *leaving.Store
 	// sources are read over the connections of pages; pushing has some of its own from Start to
 	// Stop, which are closed by pushingPool.
 	sources, pushing *sources.Store
@@ -198,6 +200,7 @@ func New(c Config) (*Server, error) {
 		used:            newUsed(signins.Open(c.Timelines), c.Log),
 		reports:         reports.Open(c.Timelines),
 		doors:           doors.Open(c.Timelines),
+		leaving:         leaving.Open(c.Timelines),
 		now:             time.Now,
 	}
 	if c.Metrics != nil {

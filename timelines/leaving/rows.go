@@ -16,6 +16,9 @@ type part struct {
 	query string
 	// drops is the kind of what nodes forget of the accounts that the query returns, or empty.
 	drops string
+	// homes: the home feeds and lists of these accounts are made anew, since they are made of other
+	// timelines then.
+	homes bool
 	most  int // rows at once; 0: atOnce
 }
 
@@ -49,7 +52,7 @@ var parts = []part{
 	deleting("subscription_requests", `subscriber_id = @account`).dropping("account_id", timelines.InvalidCounts),
 	deleting("subscription_requests", `account_id = @account`),
 	deleting("subscriptions", `subscriber_id = @account`).dropping("account_id", timelines.InvalidCounts),
-	deleting("subscriptions", `account_id = @account`).dropping("subscriber_id", timelines.InvalidSets),
+	deleting("subscriptions", `account_id = @account`).dropping("subscriber_id", timelines.InvalidSets).withHomes(),
 	deleting("lists", `account_id = @account`),
 	deleting("bans", `account_id = @account`).dropping("banned_id", timelines.InvalidSets),
 	deleting("bans", `banned_id = @account`).dropping("account_id", timelines.InvalidSets),
@@ -108,5 +111,10 @@ func changing(table, to, which string) part {
 func (p part) dropping(column, kind string) part {
 	p.query = p.query[:len(p.query)-len("0::bigint")] + column
 	p.drops = kind
+	return p
+}
+
+func (p part) withHomes() part {
+	p.homes = true
 	return p
 }

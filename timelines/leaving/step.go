@@ -81,6 +81,11 @@ func (s *Store) forgetTx(ctx context.Context, tx pgx.Tx, account int64) (more bo
 				drop = append(drop, timelines.Invalidation{Kind: part.drops, AccountID: id})
 			}
 		}
+		if part.homes {
+			if err := s.announceHomesTx(ctx, tx, others); err != nil {
+				return false, nil, err
+			}
+		}
 		if len(others) == part.limit() {
 			return true, drop, nil
 		}
@@ -99,4 +104,12 @@ func (s *Store) forgetTx(ctx context.Context, tx pgx.Tx, account int64) (more bo
 	drop = append(drop, timelines.Invalidation{Kind: timelines.InvalidAccount, AccountID: account},
 		timelines.Invalidation{Kind: timelines.InvalidSets, AccountID: account})
 	return false, drop, err
+}
+
+func (s *Store) announceHomesTx(ctx context.Context, tx pgx.Tx, viewers []int64) error {
+	events := make([]timelines.Event, len(viewers))
+	for i, id := range viewers {
+		events[i] = timelines.Replace{ViewerID: id, Kinds: []string{timelines.RiverHome, timelines.RiverList}}
+	}
+	return s.timelines.AnnounceTx(ctx, tx, events...)
 }
