@@ -17,8 +17,8 @@
 // of people; one that could come to mean nobody would have to leave all of them at once, while one that
 // stays unseen needs nothing. And each reference without a cascade stays true.
 //
-// What somebody did and wrote as one of the staff stays (acts, answers to reports), without the name, and
-// so do acts that concerned the account, without reasons. Posts and comments that an import brought are
+// Acts, notes and answers to reports of one of the staff stay without the name. Acts that concerned the
+// account stay without name and reasons. Posts and comments that an import brought are
 // still known by the number of their source, so that the same import does not bring them again.
 //
 // # The name

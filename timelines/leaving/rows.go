@@ -82,7 +82,7 @@ var parts = []part{
 	deleting("reports", `account_id = @account`),
 	changing("reports", `taken_by = NULL`, `taken_by = @account`),
 	changing("reports", `done_by = NULL`, `done_by = @account`),
-	// What one of the staff wrote as such stays, without the name.
+	// Notes of one of the staff stay without the name.
 	changing("report_notes", `by_id = NULL, by_name = '—'`, `by_id = @account`),
 	changing("suspensions", `by_id = NULL`, `by_id = @account`),
 	deleting("suspensions", `account_id = @account`),

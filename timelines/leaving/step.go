@@ -52,7 +52,7 @@ func (s *Store) forgetTx(ctx context.Context, tx pgx.Tx, account int64) (more bo
 	if err != nil {
 		return false, nil, fmt.Errorf("read when an account is deleted: %w", err)
 	}
-	// What a request or a load wrote that was under way when the account was hidden, and committed late.
+	// A request or a load that was under way when the account was hidden may have committed later.
 	const late = `
 		INSERT INTO removals (account_id, whole)
 		SELECT @account, true WHERE EXISTS (SELECT FROM posts WHERE author_id = @account AND deleted_at IS NULL)
