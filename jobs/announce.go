@@ -108,6 +108,8 @@ func insertParams(events []timelines.Event, now time.Time) ([]riverqueue.InsertM
 			params = append(params, riverqueue.InsertManyParams{Args: removalArgs{AccountID: e.AccountID}})
 		case timelines.MakeExport:
 			params = append(params, riverqueue.InsertManyParams{Args: exportArgs{ID: e.ID}})
+		case timelines.Leave:
+			params = append(params, riverqueue.InsertManyParams{Args: leaveArgs{AccountID: e.AccountID}})
 		case timelines.Prepare:
 			params = append(params, riverqueue.InsertManyParams{
 				Args: pictureArgs{FileID: e.FileID}, InsertOpts: &riverqueue.InsertOpts{Priority: picturePriority(e.Waiting)},

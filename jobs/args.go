@@ -201,6 +201,17 @@ func (removalArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueBatches, Priority: priorityUpkeep, MaxAttempts: unlimited}
 }
 
+// leaveArgs is a timelines.Leave. The primary store knows the work.
+type leaveArgs struct {
+	AccountID int64 `json:"account_id"`
+}
+
+func (leaveArgs) Kind() string { return "leave" }
+
+func (leaveArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueBatches, Priority: priorityUpkeep, MaxAttempts: unlimited}
+}
+
 // followArgs is empty: the table behind holds the work.
 type followArgs struct{}
 

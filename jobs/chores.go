@@ -24,6 +24,8 @@ const (
 	loadsAtOnce = 100
 	// sessionsAtOnce is how many sessions one statement ends.
 	sessionsAtOnce = 1000
+	// leavingAtOnce is how many deletions of accounts one transaction begins.
+	leavingAtOnce = 100
 	// choreTimeout bounds one run of a chore.
 	choreTimeout = 10 * time.Minute
 )
@@ -70,7 +72,8 @@ func (w *expireWorker) Work(ctx context.Context, _ *riverqueue.Job[expireArgs]) 
 	return w.jobs.cfg.HomeFeeds.Expire(ctx)
 }
 
-// housekeepWorker ends expired sessions and suspensions, and removes old links, keys, archives and log rows.
+// housekeepWorker ends expired sessions and suspensions, begins deletions of accounts that are due, and removes old links, keys,
+// archives and log rows.
 type housekeepWorker struct {
 	riverqueue.WorkerDefaults[housekeepArgs]
 	jobs *Jobs
@@ -102,6 +105,15 @@ func (w *housekeepWorker) Work(ctx context.Context, _ *riverqueue.Job[housekeepA
 	}
 	if err := w.jobs.cfg.Staff.CleanUp(ctx); err != nil {
 		return fmt.Errorf("clean up after the staff: %w", err)
+	}
+	for {
+		n, err := w.jobs.cfg.Leaving.Due(ctx, leavingAtOnce)
+		if err != nil {
+			return err
+		}
+		if n < leavingAtOnce {
+			break
+		}
 	}
 	keys, err := store.ExpireKeys(ctx, keepKeys)
 	if err != nil {

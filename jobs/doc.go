@@ -23,6 +23,7 @@
 //	bump        queue now     one block of a much-liked post's filter timelines
 //	upkeep      queue now     one block of the flags of posts whose feed changed its level
 //	removal     queue batches one block of what an account wrote, when staff remove it all
+//	leave       queue batches one part of the deletion of an account
 //	follow      queue later   Tier 2: brings all live rivers up to the notes in behind
 //	picture     queue pictures  makes an upload a picture in its sizes
 //	page        queue fetch   reads what a page that a post links to says of itself
@@ -35,7 +36,7 @@
 //	export      queue exports makes the archive of what somebody has
 //	due         queue now     has sources and pictures fetched that are due, and loads worked that stand still (when a node finds such)
 //	expire      queue chores  rivers that nobody came back to, or that grew too deep (periodic)
-//	housekeep   queue chores  old sessions, keys, archives, log rows (periodic)
+//	housekeep   queue chores  old sessions, keys, archives, log rows; accounts whose deletion is due (periodic)
 //	sweep       queue chores  uploads never attached, blobs that nothing refers to (periodic)
 //
 // Package tiers decides what a job does to rivers. No job of a change is a unique one: the queue

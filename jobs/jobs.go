@@ -26,6 +26,7 @@ import (
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/exports"
+	"riverrun/timelines/leaving"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/photos"
 )
@@ -125,6 +126,8 @@ type Config struct {
 	Staff *admin.Store
 	// Exports are the archives that people ask for.
 	Exports *exports.Store
+	// Leaving deletes accounts.
+	Leaving *leaving.Store
 	// Callback is the address at which hubs of feeds reach the site (WebSub); empty: none is asked.
 	Callback string
 	Log      *slog.Logger
@@ -301,6 +304,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &bumpWorker{jobs: j})
 	riverqueue.AddWorker(workers, &upkeepWorker{jobs: j})
 	riverqueue.AddWorker(workers, &removalWorker{jobs: j})
+	riverqueue.AddWorker(workers, &leaveWorker{jobs: j})
 	riverqueue.AddWorker(workers, &followWorker{jobs: j})
 	riverqueue.AddWorker(workers, &expireWorker{jobs: j})
 	riverqueue.AddWorker(workers, &housekeepWorker{jobs: j})

@@ -22,6 +22,7 @@ import (
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/exports"
+	"riverrun/timelines/leaving"
 	"riverrun/timelines/sources"
 )
 
@@ -203,6 +204,7 @@ func config(t testing.TB, pool *pgxpool.Pool, c *calls) Config {
 		Sources:   sources.Open(open),
 		Staff:     admin.Open(open),
 		Exports:   exports.Open(open),
+		Leaving:   leaving.Open(open),
 		Blobs:     store,
 		Log:       slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	}

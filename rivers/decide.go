@@ -360,7 +360,7 @@ func (f *Fold) hiddenUsers(hidden access.HiddenUsers) []int64 {
 }
 
 // destinations returns the post's decisive timelines that this viewer may know of. Each
-// party to a message knows all its parties.
+// party to a message knows all its parties, but for those who are unseen.
 func destinations(sets *access.Sets, gates access.Levels, f *Fold) []timelines.Timeline {
 	party := false
 	for _, id := range f.Decisive {
@@ -371,7 +371,7 @@ func destinations(sets *access.Sets, gates access.Levels, f *Fold) []timelines.T
 	var to []timelines.Timeline
 	for _, id := range f.Decisive {
 		t, ok := gates.Timeline(id)
-		if ok && (gates.Opens(sets, id) || party && t.Kind == kinds.Directs) {
+		if ok && (gates.Opens(sets, id) || party && t.Kind == kinds.Directs && !sets.Unseen.Has(t.TheirID)) {
 			to = append(to, t)
 		}
 	}

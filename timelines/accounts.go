@@ -142,7 +142,8 @@ func (s Accounts) SignUpBy(ctx context.Context, n SignUp, door Door) (Account, C
 func insertAccountTx(ctx context.Context, tx pgx.Tx, kind, name, title, about, language string) (id int64, err error) {
 	const query = `
 		INSERT INTO accounts (kind, name, title, about, language)
-		VALUES (@kind, @name, @title, @about, @language)
+		SELECT n.* FROM (VALUES (@kind::text, @name::text, @title::text, @about::text, @language::text)) AS n (kind, name, title, about, language)
+		WHERE NOT ` + isLeft + `
 		ON CONFLICT (name) DO NOTHING
 		RETURNING id`
 	err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
@@ -240,7 +241,7 @@ func (s Accounts) ByName(ctx context.Context, name string) (Account, error) {
 	if !nameForm.MatchString(name) {
 		return Account{}, ErrNotFound
 	}
-	const query = `SELECT ` + accountColumns + ` FROM ` + accountTables + ` WHERE a.name = @name`
+	const query = `SELECT ` + accountColumns + ` FROM ` + accountTables + ` WHERE a.name = @name AND a.kind <> 'gone'`
 	return oneAccount(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"name": name}))
 }
 
@@ -295,7 +296,7 @@ func (s Accounts) List(ctx context.Context, kind, after string, limit int) ([]Ac
 		SELECT ` + accountColumns + ` FROM ` + accountTables + `
 		WHERE a.id = ANY(ARRAY(
 			SELECT id FROM accounts
-			WHERE (@kind = '' OR kind = @kind) AND name > @after
+			WHERE (@kind = '' AND kind <> 'gone' OR kind = @kind) AND name > @after
 			ORDER BY name LIMIT @limit))
 		ORDER BY a.name`
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "after": after, "limit": limit}))

@@ -111,7 +111,8 @@ func (b *batch) makeAccounts(ctx context.Context) error {
 		}
 		const query = `
 			INSERT INTO accounts (kind, name, title, about)
-			SELECT * FROM unnest(@kinds::text[], @names::text[], @titles::text[], @abouts::text[])
+			SELECT n.* FROM unnest(@kinds::text[], @names::text[], @titles::text[], @abouts::text[]) AS n (kind, name, title, about)
+			WHERE NOT ` + isLeft + `
 			ON CONFLICT (name) DO NOTHING
 			RETURNING id, name`
 		rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"kinds": kinds, "names": names, "titles": titles, "abouts": abouts})

@@ -250,3 +250,109 @@ func (x *ItemsTx) leaveBest(ctx context.Context, posts, _ []int64) error {
 	rows, err := x.tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts, "best": x.core.opts.BestOf})
 	return x.touchRows(rows, err, "aggregates")
 }
+
+// ForgetBlockTx takes back the likes and saves that an account has of at most limit posts, and takes
+// these out of the timelines that its owner's actions, names in texts and notifications fill. It
+// announces what rivers must follow, and returns that, none if nothing was left.
+func (s Posts) ForgetBlockTx(ctx context.Context, tx pgx.Tx, account int64, limit int) (gone []Touched, err error) {
+	x := Items(s).Resume(tx, account)
+	posts, err := x.lockMarked(ctx, limit)
+	if err != nil || len(posts) == 0 {
+		return nil, err
+	}
+	if err := x.raise(ctx, posts); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context, []int64, []int64) error{x.unlike, x.untellBy, x.leaveOwn, x.leaveBest, x.leaveMostFaved} {
+		if err := step(ctx, posts, nil); err != nil {
+			return nil, err
+		}
+	}
+	for post, of := range x.touched {
+		gone = append(gone, Touched{PostID: post, Timelines: union(of, nil)})
+	}
+	slices.SortFunc(gone, func(a, b Touched) int { return int(a.PostID - b.PostID) })
+	_, err = x.End(ctx)
+	return gone, err
+}
+
+// ownTimelines are the timelines t of @account that fill by themselves.
+var ownTimelines = `t.their_id = @account AND t.kind IN ` + kinds.SQL(func(k kinds.Spec) bool { return k.IsOwned() && !k.Base })
+
+// lockMarked finds and locks posts that the account likes, saves, or has in such a timeline.
+func (x *ItemsTx) lockMarked(ctx context.Context, limit int) ([]int64, error) {
+	query := `
+		SELECT DISTINCT post_id FROM (
+			(SELECT post_id FROM likes WHERE account_id = @account LIMIT @limit)
+			UNION ALL
+			(SELECT post_id FROM faves WHERE account_id = @account LIMIT @limit)
+			UNION ALL
+			(SELECT c.post_id FROM comment_likes l JOIN comments c ON c.id = l.comment_id WHERE l.account_id = @account LIMIT @limit)
+			UNION ALL
+			(SELECT e.post_id FROM timelines t JOIN timeline_entries e ON e.timeline_id = t.id WHERE ` + ownTimelines + ` LIMIT @limit)
+		) m ORDER BY 1 LIMIT @limit`
+	rows, err := x.tx.Query(ctx, query, pgx.StrictNamedArgs{"account": x.place.Author, "limit": limit})
+	posts, err := collectIDs(rows, err, "posts that somebody likes")
+	if err != nil || len(posts) == 0 {
+		return nil, err
+	}
+	rows, err = x.tx.Query(ctx, `SELECT id FROM posts WHERE id = ANY(@posts) ORDER BY id FOR NO KEY UPDATE`, pgx.StrictNamedArgs{"posts": posts})
+	return collectIDs(rows, err, "posts that somebody likes")
+}
+
+// unlike removes the likes and saves of posts, and the likes of their comments.
+func (x *ItemsTx) unlike(ctx context.Context, posts, _ []int64) error {
+	args := pgx.StrictNamedArgs{"posts": posts, "account": x.place.Author}
+	var batch pgx.Batch
+	for _, query := range []string{
+		`DELETE FROM likes WHERE post_id = ANY(@posts) AND account_id = @account`,
+		`DELETE FROM faves WHERE post_id = ANY(@posts) AND account_id = @account`,
+		`DELETE FROM comment_likes l USING comments c WHERE l.account_id = @account AND c.id = l.comment_id AND c.post_id = ANY(@posts)`,
+	} {
+		batch.Queue(query, args)
+	}
+	if err := x.tx.SendBatch(ctx, &batch).Close(); err != nil {
+		return fmt.Errorf("take likes back: %w", err)
+	}
+	return nil
+}
+
+// untellBy takes back all that was told of what the account did to these posts.
+func (x *ItemsTx) untellBy(ctx context.Context, posts, _ []int64) error {
+	rows, err := notices.UntellBy(ctx, x.tx, posts, x.place.Author)
+	return x.touchRows(rows, err, "notifications")
+}
+
+// leaveOwn takes posts out of the account's timelines that fill by themselves.
+func (x *ItemsTx) leaveOwn(ctx context.Context, posts, _ []int64) error {
+	query := `
+		WITH own AS MATERIALIZED (
+			SELECT t.id FROM timelines t WHERE ` + ownTimelines + `
+		), unnamed AS (
+			DELETE FROM text_marks m USING own WHERE m.timeline_id = own.id AND m.post_id = ANY(@posts)
+		), gone AS (
+			DELETE FROM timeline_entries e USING own WHERE e.timeline_id = own.id AND e.post_id = ANY(@posts)
+			RETURNING e.post_id, e.timeline_id, e.withdrawn
+		)
+		SELECT post_id, timeline_id FROM gone WHERE NOT withdrawn`
+	rows, err := x.tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts, "account": x.place.Author})
+	return x.touchRows(rows, err, "timelines left")
+}
+
+// leaveMostFaved is leaveBest for what most people save.
+func (x *ItemsTx) leaveMostFaved(ctx context.Context, posts, _ []int64) error {
+	const query = `
+		WITH most AS MATERIALIZED (
+			SELECT id FROM timelines WHERE kind = 'mostfaved' AND their_id = 0
+		), short AS MATERIALIZED (
+			SELECT p.id FROM posts p
+			WHERE p.id = ANY(@posts)
+				AND EXISTS (SELECT FROM timeline_entries e WHERE e.timeline_id IN (SELECT id FROM most) AND e.post_id = p.id AND NOT e.withdrawn)
+				AND @most > (SELECT count(*) FROM faves f WHERE f.post_id = p.id)
+		)
+		UPDATE timeline_entries e SET withdrawn = true
+		FROM short, most WHERE e.timeline_id = most.id AND e.post_id = short.id AND NOT e.withdrawn
+		RETURNING e.post_id, e.timeline_id`
+	rows, err := x.tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts, "most": x.core.opts.MostFaved})
+	return x.touchRows(rows, err, "aggregates")
+}

@@ -83,10 +83,11 @@ func (s Accounts) SignIn(ctx context.Context, name, password string) (token stri
 	return token, a, nil
 }
 
-// silencedAccount is true if @account is suspended now.
-const silencedAccount = `EXISTS (SELECT FROM suspensions WHERE account_id = @account AND coalesce(ends_at > now(), true))`
+// silencedAccount is true if @account is suspended now, or is to be deleted.
+const silencedAccount = `(EXISTS (SELECT FROM suspensions WHERE account_id = @account AND coalesce(ends_at > now(), true))
+	OR EXISTS (SELECT FROM leaving WHERE account_id = @account))`
 
-// checkSuspendedTx returns a *SuspendedError or a *WaitingError if the account may not sign in now.
+// checkSuspendedTx returns a *SuspendedError, a *WaitingError or a *LeavingError if the account may not sign in now.
 func checkSuspendedTx(ctx context.Context, tx pgx.Tx, a Account) error {
 	const query = `SELECT reason, ends_at FROM suspensions WHERE account_id = @account AND coalesce(ends_at > now(), true)`
 	is := &SuspendedError{Account: a}
@@ -100,13 +101,14 @@ func checkSuspendedTx(ctx context.Context, tx pgx.Tx, a Account) error {
 	return is
 }
 
-// checkWaitingTx returns a *WaitingError if the account was not let in (package doors).
+// checkWaitingTx returns a *WaitingError if the account was not let in (package doors), or a
+// *LeavingError.
 func checkWaitingTx(ctx context.Context, tx pgx.Tx, a Account) error {
 	const query = `SELECT created_at, refused_at, answer FROM applications WHERE account_id = @account`
 	is := &WaitingError{Account: a}
 	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": a.ID}).Scan(&is.Since, &is.Refused, &is.Answer)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
+		return checkLeavingTx(ctx, tx, a)
 	}
 	if err != nil {
 		return fmt.Errorf("read application: %w", err)

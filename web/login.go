@@ -19,6 +19,8 @@ func (s signing) routes(mux router) {
 	mux.Handle("GET /login/link", s.freshAccess(s.linkForm))
 	mux.Handle("POST /login/link", s.freshAccess(s.choosePassword))
 	mux.Handle("POST /login/appeal", s.freshAccess(s.appeal))
+	mux.Handle("GET "+leftPath, s.freshAccess(s.left))
+	mux.Handle("POST /login/keep", s.freshAccess(s.keep))
 	mux.Handle("POST /logout", s.page(s.logout))
 	mux.Handle("GET /signup", s.freshAccess(s.signUpForm))
 	mux.Handle("POST /signup", s.freshAccess(s.signUp))
@@ -65,6 +67,9 @@ func (s signing) signInAgain(w http.ResponseWriter, r *request, form view.Login,
 			return err
 		}
 		return s.html(w, r, http.StatusForbidden, view.SuspendedPage(v))
+	}
+	if is, ok := errors.AsType[*timelines.LeavingError](err); ok && !r.wantsJSON() {
+		return s.leavingAgain(w, r, is)
 	}
 	is := view.FormError{Field: "password", Text: r.loc.T("login.wrong")}
 	if !errors.Is(err, timelines.ErrBadCredentials) {

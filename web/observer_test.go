@@ -21,6 +21,7 @@ import (
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/exports"
+	"riverrun/timelines/leaving"
 	"riverrun/timelines/sources"
 	"riverrun/web"
 	"riverrun/web/live"
@@ -207,7 +208,7 @@ func (w *observed) addNode() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Staff: admin.Open(n.Store), Exports: exports.Open(n.Store), Files: n.Store.Files, Blobs: n.Blobs, Links: n.Store.Links, Fetch: client, Pushes: n.Store.Pushes, Sources: sources.Open(n.Store), Log: log})
+		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Staff: admin.Open(n.Store), Exports: exports.Open(n.Store), Leaving: leaving.Open(n.Store), Files: n.Store.Files, Blobs: n.Blobs, Links: n.Store.Links, Fetch: client, Pushes: n.Store.Pushes, Sources: sources.Open(n.Store), Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

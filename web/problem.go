@@ -18,6 +18,7 @@ import (
 	"riverrun/timelines/admin"
 	"riverrun/timelines/drafts"
 	"riverrun/timelines/files"
+	"riverrun/timelines/leaving"
 	"riverrun/timelines/outage"
 	"riverrun/timelines/snapshot"
 	"riverrun/timelines/sources"
@@ -243,6 +244,12 @@ func (s *Server) formError(r *request, err error) (view.FormError, error) {
 	}
 	if is, ok := errors.AsType[*timelines.SuspendedError](err); ok {
 		return view.FormError{Text: view.SuspendedText(r.loc, is), Status: http.StatusForbidden}, nil
+	}
+	if is, ok := errors.AsType[*timelines.LeavingError](err); ok {
+		return view.FormError{Text: view.LeavingText(r.loc, is), Status: http.StatusForbidden}, nil
+	}
+	if errors.Is(err, leaving.ErrBegun) {
+		return view.FormError{Text: r.loc.T("admin.error.begun"), Status: http.StatusConflict}, nil
 	}
 	if errors.Is(err, timelines.ErrNameTaken) {
 		return view.FormError{Field: "name", Text: r.loc.T("invalid.name_taken")}, nil

@@ -24,6 +24,7 @@ import (
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/doors"
 	"riverrun/timelines/exports"
+	"riverrun/timelines/leaving"
 	"riverrun/timelines/push"
 	"riverrun/timelines/reads"
 	"riverrun/timelines/reports"
@@ -135,6 +136,7 @@ type Server struct {
 	reports    *reports.Store
 	doors      *doors.Store
 	exports    *exports.Store
+	leaving    *leaving.Store
 	// sources are read over the connections of pages; pushing has some of its own from Start to
 	// Stop, which are closed by pushingPool.
 	sources, pushing *sources.Store
@@ -201,6 +203,7 @@ func New(c Config) (*Server, error) {
 		reports:         reports.Open(c.Timelines),
 		doors:           doors.Open(c.Timelines),
 		exports:         exports.Open(c.Timelines),
+		leaving:         leaving.Open(c.Timelines),
 		now:             time.Now,
 	}
 	if c.Metrics != nil {

@@ -16,7 +16,7 @@ import (
 	"riverrun/timelines"
 )
 
-const accountVerbs = "create, password, link, list, admin, suspend, restore or remove-posts"
+const accountVerbs = "create, password, link, list, admin, suspend, restore, remove-posts, delete or keep"
 
 // runAccount makes accounts, sets passwords, lists accounts, and does what the pages below /admin do to
 // accounts.
@@ -43,6 +43,10 @@ func runAccount(ctx context.Context, e *env, args []string) error {
 		return accountLink(ctx, e, args)
 	case "remove-posts":
 		return accountRemovePosts(ctx, e, args)
+	case "delete":
+		return accountDelete(ctx, e, args)
+	case "keep":
+		return accountKeep(ctx, e, args)
 	}
 	return usagef("account: there is no %q; say %s", verb, accountVerbs)
 }

@@ -189,7 +189,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 	}{
 		{[]string{"dance"}, `there is no command "dance"`},
 		{[]string{"serve", "now"}, `serve: "now" is one too many`},
-		{[]string{"account"}, "say create, password, link, list, admin, suspend, restore or remove-posts"},
+		{[]string{"account"}, "say create, password, link, list, admin, suspend, restore, remove-posts, delete or keep"},
 		{[]string{"post"}, "post: say remove"},
 		{[]string{"post", "remove"}, "say which: CODE"},
 		{[]string{"reports", "eat"}, "there is no \"eat\""},

@@ -21,7 +21,7 @@ For machines that take load off those that serve.`},
 		{name: "migrate", usage: "[-store primary|secondary -to VERSION]", summary: "bring both stores up to date", run: runMigrate, detail: `
 serve does it too. With -store and -to, one store is taken back to an earlier
 version before an older riverrun is put in place; what came later is dropped.`},
-		{name: "account", usage: "create|password|link|list|admin|suspend|restore|remove-posts [NAME]", summary: "create accounts, say who is in charge, suspend", run: runAccount, detail: `
+		{name: "account", usage: "create|password|link|list|admin|suspend|restore|remove-posts|delete|keep [NAME]", summary: "create accounts, say who is in charge, suspend", run: runAccount, detail: `
 	account create [-title TITLE] [-language en|ru] NAME
 	account password NAME
 	account link NAME
@@ -30,6 +30,8 @@ version before an older riverrun is put in place; what came later is dropped.`},
 	account suspend -reason TEXT [-for 72h] [-hide] NAME
 	account restore NAME
 	account remove-posts NAME
+	account delete [-reason TEXT] [-now] NAME
+	account keep NAME
 
 The password is asked for at the terminal, or read as one line from a pipe. A
 new password signs the account out everywhere. With the address that link prints
@@ -37,7 +39,9 @@ NAME chooses a password, once, within seven days. admin makes NAME an administra
 or a moderator, or takes the role away. A suspended person is signed out everywhere
 and reads the reason at the next try to sign in; with -hide only administrators
 and moderators see what they wrote. remove-posts hides all that NAME wrote; it is removed
-while the site is served, and cannot be brought back.`},
+while the site is served, and cannot be brought back. delete hides the account at once, and
+after seven days, or with -now at once, deletes everything of NAME while the site is served. Nobody gets
+the name again. Within the seven days keep brings the account back as it was.`},
 		{name: "acts", usage: "[-last N] [NAME]", summary: "what administrators and moderators did", run: runActs, detail: `
 Newest first, by pages and by commands ("-"): all, or those by NAME and about NAME.`},
 		{name: "post", usage: "remove CODE", summary: "remove anybody's post", run: runPost, detail: `

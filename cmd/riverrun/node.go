@@ -18,6 +18,7 @@ import (
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/exports"
+	"riverrun/timelines/leaving"
 	"riverrun/timelines/sources"
 )
 
@@ -167,6 +168,7 @@ func (n *node) jobs(ctx context.Context, files blobs.Store) (*jobs.Jobs, error) 
 		Timelines:       n.timelines.Maintenance,
 		Staff:           admin.Open(n.timelines),
 		Exports:         exports.Open(n.timelines),
+		Leaving:         leaving.Open(n.timelines),
 		HomeFeeds:       n.home,
 		Files:           n.timelines.Files,
 		Blobs:           files,

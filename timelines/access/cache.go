@@ -361,7 +361,7 @@ func (c *Cache) AccountNamed(ctx context.Context, name string) (timelines.Accoun
 	if err != nil {
 		return timelines.Account{}, err
 	}
-	if !ok {
+	if !ok || a.Kind == timelines.Gone { // under a name that it had
 		return timelines.Account{}, timelines.ErrNotFound
 	}
 	levels, err := c.Levels(ctx, []int64{a.FeedID})

@@ -14,7 +14,7 @@ import (
 // administrators may.
 func (s *Store) Link(ctx context.Context, by By, name string) (token string, err error) {
 	err = s.timelines.InTx(ctx, func(tx pgx.Tx) error {
-		by, of, err := onTx(ctx, tx, by, Administrator, name)
+		by, of, err := OnTx(ctx, tx, by, Administrator, name)
 		if err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ const removalBlock = 200
 func (s *Store) RemovePosts(ctx context.Context, by By, name string) (timelines.Change, error) {
 	return s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {
 		c.Actor = by.AccountID
-		by, of, err := onTx(ctx, tx, by, Moderator, name)
+		by, of, err := OnTx(ctx, tx, by, Moderator, name)
 		if err != nil {
 			return c, nil, err
 		}
@@ -87,8 +87,9 @@ func (s *Store) RemovalStep(ctx context.Context, account int64,
 			more = false
 			var after int64
 			var waits bool
-			err = tx.QueryRow(ctx, `SELECT after, pending <> '[]' FROM removals WHERE account_id = @account FOR UPDATE`,
-				pgx.StrictNamedArgs{"account": account}).Scan(&after, &waits)
+			var whole bool
+			err = tx.QueryRow(ctx, `SELECT after, pending <> '[]', whole FROM removals WHERE account_id = @account FOR UPDATE`,
+				pgx.StrictNamedArgs{"account": account}).Scan(&after, &waits, &whole)
 			if errors.Is(err, pgx.ErrNoRows) {
 				return c, nil, nil // it is done
 			}
@@ -102,6 +103,11 @@ func (s *Store) RemovalStep(ctx context.Context, account int64,
 			gone, last, err := s.timelines.Posts.RemoveBlockTx(ctx, tx, account, after, removalBlock)
 			if err != nil {
 				return c, nil, err
+			}
+			if len(gone) == 0 && whole {
+				if gone, err = s.timelines.Posts.ForgetBlockTx(ctx, tx, account, removalBlock); err != nil {
+					return c, nil, err
+				}
 			}
 			if len(gone) == 0 {
 				if _, err := tx.Exec(ctx, `DELETE FROM removals WHERE account_id = @account`, pgx.StrictNamedArgs{"account": account}); err != nil {

@@ -75,8 +75,8 @@ func RequireTx(ctx context.Context, tx pgx.Tx, by By, least Role) (By, error) {
 	return by, nil
 }
 
-// subject is an account that something is done to.
-type subject struct {
+// Subject is an account that something is done to.
+type Subject struct {
 	ID   int64
 	Name string
 	Role Role
@@ -84,13 +84,13 @@ type subject struct {
 
 // subjectTx finds and locks a person. It returns timelines.ErrNotFound if there is none of that
 // name.
-func subjectTx(ctx context.Context, tx pgx.Tx, name string) (subject, error) {
+func subjectTx(ctx context.Context, tx pgx.Tx, name string) (Subject, error) {
 	if !timelines.IsName(name) {
-		return subject{}, timelines.ErrNotFound
+		return Subject{}, timelines.ErrNotFound
 	}
 	// The account's row orders acts on one person. FOR NO KEY UPDATE lets others go on that only
 	// refer to it.
-	of := subject{Name: name}
+	of := Subject{Name: name}
 	err := tx.QueryRow(ctx, `SELECT id FROM accounts WHERE name = @name AND kind = 'user' FOR NO KEY UPDATE`,
 		pgx.StrictNamedArgs{"name": name}).Scan(&of.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -107,12 +107,12 @@ func subjectTx(ctx context.Context, tx pgx.Tx, name string) (subject, error) {
 	return of, nil
 }
 
-// onTx is RequireTx and subjectTx together, for acts that nobody may do to themselves, and to one of
+// OnTx is RequireTx and subjectTx together, for acts that nobody may do to themselves, and to one of
 // the staff only an administrator.
-func onTx(ctx context.Context, tx pgx.Tx, by By, least Role, name string) (By, subject, error) {
+func OnTx(ctx context.Context, tx pgx.Tx, by By, least Role, name string) (By, Subject, error) {
 	by, err := RequireTx(ctx, tx, by, least)
 	if err != nil {
-		return by, subject{}, err
+		return by, Subject{}, err
 	}
 	of, err := subjectTx(ctx, tx, name)
 	if err != nil {
@@ -149,9 +149,29 @@ func AboutTx(ctx context.Context, tx pgx.Tx, by By, account int64) error {
 	return nil
 }
 
-// acting is true for a row s of staff that is an administrator who is not suspended for good.
+// acting is true for a row s of staff that is an administrator who is not suspended for good and does not leave.
 const acting = `s.role = 'administrator' AND NOT EXISTS (
-	SELECT FROM suspensions p WHERE p.account_id = s.account_id AND p.ends_at IS NULL)`
+	SELECT FROM suspensions p WHERE p.account_id = s.account_id AND p.ends_at IS NULL)
+	AND NOT EXISTS (SELECT FROM leaving v WHERE v.account_id = s.account_id)`
+
+// LastTx returns ErrLastAdministrator if the account is an administrator and there is no other. Staff
+// stays as it is until the transaction ends, so of two who go at once the second finds that it is the last.
+func LastTx(ctx context.Context, tx pgx.Tx, account int64) error {
+	if _, err := tx.Exec(ctx, `LOCK TABLE staff IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+		return fmt.Errorf("lock staff: %w", err)
+	}
+	const query = `
+		SELECT EXISTS (SELECT FROM staff s WHERE s.account_id = @account AND s.role = 'administrator')
+			AND NOT EXISTS (SELECT FROM staff s WHERE s.account_id <> @account AND ` + acting + `)`
+	var last bool
+	if err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": account}).Scan(&last); err != nil {
+		return fmt.Errorf("look for administrators: %w", err)
+	}
+	if last {
+		return ErrLastAdministrator
+	}
+	return nil
+}
 
 // SetRole gives a person a role, or takes it away with Nobody. Only administrators may.
 // timelines.ErrNotFound if there is no such person. An account cannot take the last administrator's role;

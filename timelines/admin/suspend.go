@@ -42,7 +42,7 @@ func (s *Store) Suspend(ctx context.Context, by By, name string, terms Suspensio
 	}
 	return s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {
 		c.Actor = by.AccountID
-		by, of, err := onTx(ctx, tx, by, Moderator, name)
+		by, of, err := OnTx(ctx, tx, by, Moderator, name)
 		if err != nil {
 			return c, nil, err
 		}
@@ -90,7 +90,7 @@ func (s Suspension) text() string {
 func (s *Store) Restore(ctx context.Context, by By, name string) (timelines.Change, error) {
 	return s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {
 		c.Actor = by.AccountID
-		by, of, err := onTx(ctx, tx, by, Moderator, name)
+		by, of, err := OnTx(ctx, tx, by, Moderator, name)
 		if err != nil {
 			return c, nil, err
 		}

@@ -71,7 +71,8 @@ const invitationColumns = `
 		JOIN accounts a ON a.id = n.account_id ORDER BY a.id) AS came`
 
 const stateColumn = `CASE
-	WHEN i.withdrawn_at IS NOT NULL OR EXISTS (SELECT FROM suspensions s WHERE s.account_id = i.by_id AND coalesce(s.ends_at > now(), true)) THEN 'withdrawn'
+	WHEN i.withdrawn_at IS NOT NULL OR EXISTS (SELECT FROM suspensions s WHERE s.account_id = i.by_id AND coalesce(s.ends_at > now(), true))
+		OR EXISTS (SELECT FROM leaving v WHERE v.account_id = i.by_id) THEN 'withdrawn'
 	WHEN i.used >= i.uses THEN 'spent' WHEN i.expires_at <= now() THEN 'expired' ELSE 'good' END`
 
 // New is an invitation to be made.

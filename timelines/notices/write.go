@@ -158,6 +158,26 @@ func UntellComments(ctx context.Context, tx pgx.Tx, posts, comments []int64) (pg
 	return tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts, "comments": comments})
 }
 
+// UntellBy takes back all that was told of what somebody did to locked posts. Its rows are (post, timeline).
+func UntellBy(ctx context.Context, tx pgx.Tx, posts []int64, actor int64) (pgx.Rows, error) {
+	const query = `
+		WITH gone AS (
+			DELETE FROM notifications n WHERE n.post_id = ANY(@posts) AND n.actor_id = @actor
+			RETURNING n.account_id, n.post_id
+		), left_over AS MATERIALIZED (
+			SELECT t.id AS timeline_id, g.post_id, (
+				SELECT max(n.at) FROM notifications n
+				WHERE n.account_id = g.account_id AND n.post_id = g.post_id AND n.actor_id <> @actor) AS at
+			FROM (SELECT DISTINCT account_id, post_id FROM gone) g
+			JOIN timelines t ON t.kind = 'notifications' AND t.their_id = g.account_id AND t.term = ''
+		)
+		UPDATE timeline_entries e
+		SET withdrawn = l.at IS NULL, entered_at = coalesce(l.at, e.entered_at), fresh_at = coalesce(l.at, e.fresh_at)
+		FROM left_over l WHERE e.timeline_id = l.timeline_id AND e.post_id = l.post_id
+		RETURNING e.post_id, e.timeline_id`
+	return tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts, "actor": actor})
+}
+
 // UntellNamed takes back that a text names the owners of these timelines of mentions.
 func UntellNamed(ctx context.Context, tx pgx.Tx, d Doing, mentions []int64) ([]int64, error) {
 	return untell(ctx, tx, `n.comment_id = @comment AND n.kind = 5 AND n.account_id IN (

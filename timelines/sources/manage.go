@@ -368,6 +368,7 @@ func (s *Store) Pushed(ctx context.Context, code, token string) (Source, error) 
 	return scanSource(s.pool.QueryRow(ctx, `
 		SELECT `+sourceColumns+` FROM sources s WHERE code = @code AND token_hash = @hash AND status <> 'removing'
 			AND NOT EXISTS (SELECT FROM suspensions p WHERE p.account_id = s.token_by AND coalesce(p.ends_at > now(), true))
+			AND NOT EXISTS (SELECT FROM leaving v WHERE v.account_id = s.token_by)
 			AND (s.owner_id = s.token_by OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = s.owner_id AND g.account_id = s.token_by))`,
 		pgx.StrictNamedArgs{"code": code, "hash": hash[:]}))
 }

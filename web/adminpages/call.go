@@ -6,6 +6,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
+	"riverrun/timelines/leaving"
 	"riverrun/timelines/reports"
 	"riverrun/timelines/site"
 	"riverrun/web/view"
@@ -44,12 +45,13 @@ type Pages struct {
 	staff    *admin.Store
 	reports  *reports.Store
 	settings *site.Store
+	leaving  *leaving.Store
 	doors    doorPages
 }
 
 // New returns the pages of a site.
 func New(t *timelines.Store) *Pages {
-	return &Pages{staff: admin.Open(t), reports: reports.Open(t), settings: site.Open(t), doors: newDoorPages(t)}
+	return &Pages{staff: admin.Open(t), reports: reports.Open(t), settings: site.Open(t), leaving: leaving.Open(t), doors: newDoorPages(t)}
 }
 
 // Routes are the addresses of all pages.
@@ -65,6 +67,8 @@ func (p *Pages) Routes() []Route {
 		{"GET " + claimPath, admin.Nobody, p.claimForm},
 		{"POST " + claimPath, admin.Nobody, p.claim},
 		{"POST " + personPattern + "/remove-posts", admin.Moderator, p.removePosts},
+		{"POST " + personPattern + "/delete", admin.Administrator, p.deleteAccount},
+		{"POST " + personPattern + "/keep", admin.Administrator, p.keepAccount},
 		{"GET " + moderatePost, admin.Moderator, p.moderate},
 		{"POST " + moderatePost, admin.Moderator, p.removePost},
 		{"GET " + moderateComment, admin.Moderator, p.moderate},

@@ -11,6 +11,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/doors"
+	"riverrun/timelines/leaving"
 	"riverrun/web/view"
 )
 
@@ -76,7 +77,10 @@ type personView struct {
 	saved string
 	link  string // a new address at which the person chooses a password
 	form  suspensionForm
-	err   view.FormError
+	// leaving says when the account is deleted; nil: it stays.
+	leaving     *leaving.Leaving
+	leaveReason string
+	err         view.FormError
 }
 
 // suspensionForm is the form as it was sent.
@@ -109,6 +113,9 @@ func (p *Pages) personView(c Call) (personView, error) {
 	if v.came, err = p.doors.store.Origin(ctx, v.who.ID); err != nil {
 		return v, err
 	}
+	if v.leaving, err = p.leaving.Find(ctx, v.who.ID); err != nil {
+		return v, err
+	}
 	v.acts, err = p.staff.Acts(ctx, v.who.Name, 0, perPage)
 	return v, err
 }
@@ -118,7 +125,7 @@ func (p *Pages) person(c Call) error {
 	if err != nil {
 		return err
 	}
-	if done := c.Request().URL.Query().Get("done"); slices.Contains([]string{"suspended", "restored", "role", "removing"}, done) {
+	if done := c.Request().URL.Query().Get("done"); slices.Contains([]string{"suspended", "restored", "role", "removing", "leaving", "kept"}, done) {
 		v.saved = v.Locale.T("admin.done." + done)
 	}
 	return c.Show(personPage(v))

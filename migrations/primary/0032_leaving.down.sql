@@ -1,0 +1,11 @@
+DROP INDEX origins_account_idx;
+DROP TABLE left_names;
+DROP TABLE leaving;
+ALTER TABLE removals DROP COLUMN whole;
+DELETE FROM account_links WHERE purpose = 'keep';
+ALTER TABLE account_links DROP CONSTRAINT account_links_purpose;
+ALTER TABLE account_links ADD CONSTRAINT account_links_purpose CHECK (purpose IN ('password', 'appeal', 'administrator'));
+UPDATE accounts SET kind = 'user' WHERE kind = 'gone';
+ALTER TABLE accounts DROP CONSTRAINT accounts_kind;
+ALTER TABLE accounts ADD CONSTRAINT accounts_kind CHECK (kind IN ('user', 'group'));
+COMMENT ON COLUMN accounts.kind IS NULL;

@@ -1,0 +1,31 @@
+package adminpages
+
+import (
+	"context"
+
+	"riverrun/timelines"
+	"riverrun/timelines/admin"
+)
+
+// mayDelete reports whether the viewer may delete the person's account, or keep it.
+func (v personView) mayDelete() bool { return v.mayAct() && v.role == admin.Administrator }
+
+func (p *Pages) deleteAccount(c Call) error {
+	name, reason := c.Request().PathValue("name"), c.Request().PostFormValue("leave_reason")
+	err := c.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.leaving.Delete(ctx, c.By(), name, reason, false)
+	})
+	if err != nil {
+		return p.personAgain(c, err, func(v *personView) { v.leaveReason = reason })
+	}
+	return c.Done(PersonPath(name) + "?done=leaving")
+}
+
+func (p *Pages) keepAccount(c Call) error {
+	name := c.Request().PathValue("name")
+	err := c.Act(func(ctx context.Context) (timelines.Change, error) { return p.leaving.Keep(ctx, c.By(), name) })
+	if err != nil {
+		return p.personAgain(c, err, func(*personView) {})
+	}
+	return c.Done(PersonPath(name) + "?done=kept")
+}

@@ -1,0 +1,40 @@
+package view
+
+// leavingTexts are the texts of deleting an account.
+var leavingTexts = texts{
+	"delete.title":   {"Delete your account", "Удалить учётную запись"},
+	"delete.now":     {"At once you are signed out everywhere, and nobody but those in charge of the site sees your page, posts, comments and likes.", "Сразу же все сеансы завершатся, и вашу страницу, записи, комментарии и лайки не увидит никто, кроме тех, кто управляет сайтом."},
+	"delete.section": {"After seven days, in which you can come back", "Через семь дней, в течение которых можно вернуться"},
+	"delete.lead":    {"This is what happens:", "Вот что произойдёт:"},
+	"delete.until":   {"Until {date} you can sign in and keep your account as it was.", "До {date} можно войти и сохранить учётную запись такой, какой она была."},
+	"delete.then":    {"After that all of it is deleted for good: posts, comments, likes, messages that you sent, files, drafts and sources. What others said under your posts goes with them.", "После этого всё будет удалено навсегда: записи, комментарии, лайки, отправленные сообщения, файлы, черновики и источники. Вместе с вашими записями исчезнет и то, что под ними написали другие."},
+	"delete.name":    {"Nobody gets the name @{name} again, not even you.", "Имя @{name} больше никто не сможет занять, даже вы."},
+	"delete.others":  {"What others wrote about you, and messages that they sent you, stay with them.", "То, что о вас написали другие, и сообщения, которые они вам отправили, останутся у них."},
+	"delete.groups":  {"These groups stay, and nobody is in charge of them then:", "Эти группы останутся, но управлять ими будет некому:"},
+	"delete.data":    {"Take what you have here with you first:", "Сначала заберите с собой всё, что у вас здесь есть:"},
+	"delete.data.do": {"My data", "Мои данные"},
+	"delete.do":      {"Delete my account", "Удалить мою учётную запись"},
+
+	"leaving.title": {"Your account is being deleted", "Учётная запись удаляется"},
+	"leaving.left":  {"You are signed out. Until {date} you can sign in and keep your account. After that it is deleted for good.", "Сеансы завершены. До {date} можно войти и сохранить учётную запись. После этого она будет удалена навсегда."},
+	"leaving.until": {"Your account will be deleted on {date}.", "Ваша учётная запись будет удалена {date}."},
+	"leaving.begun": {"Your account is being deleted now. It cannot be kept any more.", "Ваша учётная запись уже удаляется. Сохранить её нельзя."},
+	"leaving.staff": {"Those in charge of the site decided so.", "Так решили те, кто управляет сайтом."},
+	"leaving.why":   {"Reason: {reason}", "Причина: {reason}"},
+	"leaving.keep":  {"Keep my account", "Сохранить учётную запись"},
+	"leaving.leave": {"Leave it so", "Оставить как есть"},
+	"leaving.kept":  {"Your account stays as it was. You can sign in.", "Учётная запись сохранена такой, какой была. Можно войти."},
+
+	"admin.leave":              {"Delete the account", "Удалить учётную запись"},
+	"admin.leave.now":          {"With everything in it, after seven days", "Со всем, что в ней есть, через семь дней"},
+	"admin.leave.lead":         {"The person is signed out, and only the staff see the account. For seven days it can be kept here. Then it is deleted for good, and nobody gets its name again.", "Сеансы завершатся, и учётную запись увидят только те, кто управляет сайтом. Семь дней её можно сохранить здесь. Затем она будет удалена навсегда, и её имя никто больше не займёт."},
+	"admin.leaving":            {"To be deleted. That begins", "Будет удалена. Начало"},
+	"admin.leaving.own":        {"The person wished so.", "Так решил сам человек."},
+	"admin.leaving.begun":      {"Being deleted.", "Удаляется."},
+	"admin.leaving.keep":       {"Keep the account", "Сохранить учётную запись"},
+	"admin.done.leaving":       {"The account is hidden, and will be deleted.", "Учётная запись скрыта и будет удалена."},
+	"admin.done.kept":          {"The account is kept.", "Учётная запись сохранена."},
+	"admin.act.delete_account": {"{by}: deletes the account @{subject}", "{by}: удаление учётной записи @{subject}"},
+	"admin.act.keep_account":   {"{by}: kept the account @{subject}", "{by}: сохранена учётная запись @{subject}"},
+	"admin.error.begun":        {"It is being deleted already.", "Она уже удаляется."},
+}
