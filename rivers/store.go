@@ -72,15 +72,16 @@ type Options struct {
 // Metrics is told what the store does. Implementations must be safe for
 // concurrent use and quick.
 type Metrics interface {
-	// Built: a river of that kind was built, with that many entries, in that time.
-	Built(kind Kind, entries int, took time.Duration)
+	// Built: a river of that kind was built or extended for that cause, with that many entries, in that
+	// time.
+	Built(kind Kind, why BuildCause, entries int, took time.Duration)
 	// Wrote: that many entries were written to live rivers.
 	Wrote(entries int)
 }
 
 type noMetrics struct{}
 
-func (noMetrics) Built(Kind, int, time.Duration) {}
+func (noMetrics) Built(Kind, BuildCause, int, time.Duration) {}
 func (noMetrics) Wrote(int)                      {}
 
 // DefaultOptions returns the options in force where nothing is set.
