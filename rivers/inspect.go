@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // Inspection is one river as those who run the site see it: how it stands, and nothing of what it
@@ -127,4 +129,21 @@ func (s *Store) Counts(ctx context.Context) ([]KindCount, error) {
 		LEFT JOIN LATERAL (SELECT count(*) AS n FROM entries e WHERE e.river_id = r.id AND NOT e.deleted) e ON r.i <= @most
 		GROUP BY r.kind ORDER BY 2 DESC, 1`
 	return collect(ctx, s, "count rivers", query, pgx.StrictNamedArgs{"most": countedOfKind}, pgx.RowToStructByName[KindCount])
+}
+
+// Accounts are the accounts that an inspection names.
+func (it *Inspection) Accounts() []int64 {
+	ids := slices.Clone(it.Readers)
+	for _, id := range []int64{it.Name.UserID, it.Name.Account()} {
+		if id != 0 {
+			ids = append(ids, id)
+		}
+	}
+	for _, t := range it.Timelines {
+		if t.TheirID != 0 && t.Kind != kinds.Post {
+			ids = append(ids, t.TheirID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }

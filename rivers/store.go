@@ -19,6 +19,7 @@ import (
 	"riverrun/timelines/access"
 	"riverrun/timelines/notices"
 	"riverrun/timelines/snapshot"
+	"riverrun/timelines/storage"
 )
 
 // Store is the secondary store as one node uses it. It is safe for concurrent use. It keeps
@@ -82,7 +83,7 @@ type Metrics interface {
 type noMetrics struct{}
 
 func (noMetrics) Built(Kind, BuildCause, int, time.Duration) {}
-func (noMetrics) Wrote(int)                      {}
+func (noMetrics) Wrote(int)                                  {}
 
 // DefaultOptions returns the options in force where nothing is set.
 func DefaultOptions() Options {
@@ -164,6 +165,11 @@ func (s *Store) Access() *access.Cache { return s.access }
 
 // Node returns this process's name among leases and on the bus.
 func (s *Store) Node() string { return s.node }
+
+// Tables returns what the tables of the store take, the largest first.
+func (s *Store) Tables(ctx context.Context) ([]storage.Table, error) {
+	return storage.Tables(ctx, s.db)
+}
 
 // Ping reports whether the store answers.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
