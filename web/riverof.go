@@ -37,7 +37,7 @@ func RiverOf(ctx context.Context, t *timelines.Store, store *rivers.Store, page,
 	none := &timelines.InvalidError{Field: "name", Code: "page_none"}
 	page = strings.TrimSpace(page)
 	u, err := url.Parse(page)
-	if err != nil || len(page) > maxAddress || !strings.HasPrefix(u.Path, "/") && u.Path != "" {
+	if err != nil || len(page) > maxAddress || u.Opaque != "" || !strings.HasPrefix(u.Path, "/") && u.Path != "" {
 		return rivers.Name{}, none
 	}
 	query, err := url.QueryUnescape(u.RawQuery)
