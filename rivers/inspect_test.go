@@ -44,7 +44,7 @@ func TestInspect(t *testing.T) {
 	w.follow(ann, "bob")
 }
 
-// What is rebuilt by request is what was there, in another generation that says why.
+// A river that is rebuilt by request holds the same as before, in another generation that says why.
 func TestRemake(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")

@@ -50,7 +50,7 @@ func TestRiverCommand(t *testing.T) {
 	}
 }
 
-// What a page says of each limit is there in Russian, and each is a setting.
+// Each limit is a setting, and has its text in Russian too.
 func TestLimitsAreTranslated(t *testing.T) {
 	c, _, err := parse(map[string]string{"HOME": "/", "RIVERRUN_WRITES": "7"})
 	if err != nil {

@@ -56,7 +56,7 @@ func New(from prometheus.Gatherer, log *slog.Logger) *Recorder {
 	return &Recorder{from: from, log: log, since: time.Now(), quit: make(chan struct{}), routes: map[string]*answers{}}
 }
 
-// Start begins to read figures, until Stop. Of ctx only the values are used.
+// Start begins to read figures, until Stop; the end of ctx ends nothing.
 func (r *Recorder) Start(ctx context.Context) {
 	if r.from == nil {
 		return
@@ -148,8 +148,8 @@ func (h histogram) since(earlier histogram) histogram {
 	return added
 }
 
-// quantile estimates a quantile, as Prometheus does: evenly within a bucket. What is above the last
-// bound counts as the last bound. ok is false if there are no values.
+// quantile estimates a quantile, as Prometheus does: evenly within a bucket. A value above the last
+// bound counts as that bound. ok is false if there are no values.
 func (h histogram) quantile(q float64) (value float64, ok bool) {
 	if h.count == 0 {
 		return 0, false

@@ -71,12 +71,12 @@ func TestReport(t *testing.T) {
 	if got, want := got.Sockets.Line(), "M3.0 3.0L297.0 33.9"; got != want {
 		t.Errorf("line of sockets: got %q, want %q", got, want)
 	}
-	if got, want := got.Lag1.Line(), "M3.0 3.0h.1"; got != want {
+	if got, want := got.Lag1.Line(), "M3.0 3.0h4"; got != want {
 		t.Errorf("line of a value alone: got %q, want %q", got, want)
 	}
 }
 
-// Only so many samples are kept, and a series of them has only so many points.
+// The samples of a window are kept, and a series of them has no more points than a chart can show.
 func TestTheOldestAreForgotten(t *testing.T) {
 	f := newFigures()
 	r := New(f.registry, slog.New(slog.DiscardHandler))
