@@ -240,7 +240,8 @@ func (s *Store) Remake(ctx context.Context, n Name) error {
 		return fmt.Errorf("read river: %w", err)
 	}
 	if err = s.mayHave(ctx, n); err == nil {
-		s.builds.Forget(buildKey(n, true))
+		key := buildKey(n, true)
+		s.builds.Forget(key) // it may have read an older state
 		err = s.build(ctx, n, ForRequest, &floor)
 	}
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForbidden) {

@@ -90,7 +90,7 @@ var healthTexts = texts{
 	"inspect.kind.likes":         {"Likes", "Лайки"},
 	"inspect.kind.comments":      {"Comments", "Комментарии"},
 	"inspect.kind.discussions":   {"Discussions", "Обсуждения"},
-	"inspect.kind.faves":         {"Saved", "Сохранённое"},
+	"inspect.kind.faves":         {"Saved", "Избранное"},
 	"inspect.kind.mentions":      {"Mentions", "Упоминания"},
 	"inspect.kind.notifications": {"Notifications", "Уведомления"},
 	"inspect.kind.directs":       {"Messages", "Сообщения"},
@@ -98,7 +98,7 @@ var healthTexts = texts{
 	"inspect.kind.post":          {"Post", "Запись"},
 	"inspect.kind.everything":    {"Everything", "Всё"},
 	"inspect.kind.best":          {"Best", "Лучшее"},
-	"inspect.kind.mostfaved":     {"Most saved", "Чаще всего сохраняют"},
+	"inspect.kind.mostfaved":     {"Most saved", "Чаще всего в избранном"},
 	"inspect.kind.hashtag":       {"Tag", "Тег"},
 	"inspect.kind.search":        {"Search", "Поиск"},
 
