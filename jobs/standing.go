@@ -105,3 +105,31 @@ func Connections(cfg Config) int {
 	cfg = cfg.withDefaults()
 	return workersConnections(cfg) + sourcesConnections + 1 // presence
 }
+
+// KindStanding is how the jobs of one kind stand.
+type KindStanding struct {
+	Kind string
+	// Waiting are due or will be, and Running are worked. Failed are those of the waiting that fail
+	// again and again, and those that will not be tried again.
+	Waiting, Running, Failed int64
+}
+
+// StandByKind is Stand for each kind of jobs that has any, most of them first. It reads the same jobs.
+func StandByKind(ctx context.Context, pool *pgxpool.Pool) ([]KindStanding, error) {
+	const query = `
+		SELECT kind, count(*) FILTER (WHERE waits) AS waiting, count(*) FILTER (WHERE state = 'running') AS running,
+			count(*) FILTER (WHERE state = 'discarded' OR waits AND jsonb_typeof(metadata -> 'snoozes') = 'number' AND (metadata ->> 'snoozes')::numeric >= @many) AS failed
+		FROM (
+			SELECT kind, state, metadata, state IN ('available', 'retryable', 'scheduled', 'pending') AS waits
+			FROM queue.river_job WHERE state IN ('available', 'retryable', 'scheduled', 'pending', 'running', 'discarded')) undone
+		GROUP BY kind ORDER BY count(*) DESC, kind`
+	rows, err := pool.Query(ctx, query, pgx.StrictNamedArgs{"many": manySnoozes})
+	if err != nil {
+		return nil, fmt.Errorf("how jobs stand: %w", err)
+	}
+	kinds, err := pgx.CollectRows(rows, pgx.RowToStructByName[KindStanding])
+	if err != nil {
+		return nil, fmt.Errorf("how jobs stand: %w", err)
+	}
+	return kinds, nil
+}

@@ -16,7 +16,7 @@ type writes struct {
 	sizes []int
 }
 
-func (w *writes) Built(Kind, int, time.Duration) {}
+func (w *writes) Built(Kind, BuildCause, int, time.Duration) {}
 func (w *writes) Wrote(entries int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

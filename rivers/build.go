@@ -36,9 +36,9 @@ var errAgain = errors.New("build overtaken")
 // at least down to that place.
 //
 // It runs to its end even if the visitor who began it leaves, because others may wait.
-func (s *Store) build(ctx context.Context, n Name, replace *int64) error {
+func (s *Store) build(ctx context.Context, n Name, why BuildCause, replace *int64) error {
 	return s.oncePerKey(ctx, buildKey(n, replace != nil), func(ctx context.Context) error {
-		return s.buildHere(ctx, n, replace)
+		return s.buildHere(ctx, n, why, replace)
 	})
 }
 
@@ -115,7 +115,7 @@ func (u *underway) stop(ctx context.Context) error {
 // a river is live; the former begin there.
 func buildKey(n Name, replace bool) string { return fmt.Sprintf("build %v %t", n, replace) }
 
-func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
+func (s *Store) buildHere(ctx context.Context, n Name, why BuildCause, replace *int64) error {
 	down := int64(math.MaxInt64)
 	if replace != nil {
 		down = *replace
@@ -123,14 +123,14 @@ func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
 	began := time.Now()
 	wait := 5 * time.Millisecond
 	for {
-		id, joined, err := s.register(ctx, n, replace != nil)
+		id, joined, err := s.register(ctx, n, why, replace != nil)
 		if err != nil {
 			return err
 		}
 		if !joined {
 			count, err := s.fill(ctx, n, id, down)
 			if err == nil {
-				s.opts.Metrics.Built(n.Kind, count, time.Since(began))
+				s.opts.Metrics.Built(n.Kind, why, count, time.Since(began))
 				return nil
 			}
 			if !errors.Is(err, errAgain) {
@@ -160,7 +160,7 @@ func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
 // the later snapshots see them too. joined means that somebody else builds this name or,
 // unless a live generation is to be replaced, has just built it. A builder that is silent
 // for builderDead, or of another epoch, is retired and replaced.
-func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, joined bool, err error) {
+func (s *Store) register(ctx context.Context, n Name, why BuildCause, replace bool) (id int64, joined bool, err error) {
 	asof, err := s.now(ctx)
 	if err != nil {
 		return 0, false, err
@@ -180,7 +180,7 @@ func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, j
 	pause(ctx, beforeRegister)
 	id = newID()
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
-		if joined, err = insertBuilding(ctx, tx, n, id, knows, asof); err != nil || joined {
+		if joined, err = insertBuilding(ctx, tx, n, why, id, knows, asof); err != nil || joined {
 			return err
 		}
 		if !replace {
@@ -215,7 +215,7 @@ func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, j
 
 // insertBuilding inserts a building row, in the place of a builder's that is dead. joined
 // means that another builder's row stands, or that the epoch is over.
-func insertBuilding(ctx context.Context, tx pgx.Tx, n Name, id int64, knows string, asof moment) (joined bool, err error) {
+func insertBuilding(ctx context.Context, tx pgx.Tx, n Name, why BuildCause, id int64, knows string, asof moment) (joined bool, err error) {
 	const takeOver = retireThose + named + ` AND r.state = 'building'
 		AND (r.updated_at < clock_timestamp() - @dead::interval OR r.epoch IS DISTINCT FROM (SELECT epoch FROM clock))`
 	args := nameArgs(n)
@@ -224,11 +224,11 @@ func insertBuilding(ctx context.Context, tx pgx.Tx, n Name, id int64, knows stri
 		return false, err
 	}
 	const insert = `
-		INSERT INTO rivers (id, user_id, kind, their_id, term, ord, knows, epoch, state)
-		SELECT @id, @user, @kind, @their, @term, @ord, @knows::text::pg_snapshot, epoch, 'building' FROM clock WHERE epoch = @epoch
+		INSERT INTO rivers (id, user_id, kind, their_id, term, ord, knows, cause, epoch, state)
+		SELECT @id, @user, @kind, @their, @term, @ord, @knows::text::pg_snapshot, @cause, epoch, 'building' FROM clock WHERE epoch = @epoch
 		ON CONFLICT (user_id, kind, their_id, term, ord) WHERE state = 'building' DO NOTHING`
 	args = nameArgs(n)
-	args["id"], args["knows"], args["epoch"] = id, knows, asof.epoch
+	args["id"], args["knows"], args["cause"], args["epoch"] = id, knows, why, asof.epoch
 	tag, err := tx.Exec(ctx, insert, args)
 	return err == nil && tag.RowsAffected() == 0, err
 }

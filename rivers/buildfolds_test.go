@@ -26,7 +26,7 @@ func TestABuildWritesMissingFolds(t *testing.T) {
 		n := w.name(ann, kind, of)
 		n.Order = order
 		asked.take()
-		if err := rivers.build(w.ctx, n, nil); err != nil {
+		if err := rivers.build(w.ctx, n, ForVisit, nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range asked.take() {
@@ -86,7 +86,7 @@ func TestAFoldRemovedDuringABuildIsMadeAgain(t *testing.T) {
 				w.acted(must(w, c, err))
 				w.drain()
 			})
-			if err := w.rivers.build(ctx, w.name(ann, Home, ""), nil); err != nil {
+			if err := w.rivers.build(ctx, w.name(ann, Home, ""), ForVisit, nil); err != nil {
 				t.Fatal(err)
 			}
 			w.shows(w.visit(ann, Home, ""), "two and a half", "one")
@@ -131,7 +131,7 @@ func TestAFoldFromBeforeAChangeDoesNotStay(t *testing.T) {
 				w.like(cid, one.Code)
 				w.drain()
 			})
-			if err := w.rivers.build(ctx, w.name(ann, User, "bob"), nil); err != nil {
+			if err := w.rivers.build(ctx, w.name(ann, User, "bob"), ForVisit, nil); err != nil {
 				t.Fatal(err)
 			}
 			if n := w.count(`SELECT count(*) FROM folds WHERE version = 1`); n != 0 {

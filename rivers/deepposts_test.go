@@ -183,7 +183,7 @@ func TestOldPostsMeetABuild(t *testing.T) {
 				met = true
 				w.distribute(w.ctx, w.years(bob, "old", fewPosts+1))
 			})
-			must(w, 0, w.rivers.build(ctx, w.name(ann, Home, ""), nil))
+			must(w, 0, w.rivers.build(ctx, w.name(ann, Home, ""), ForVisit, nil))
 			if !met {
 				t.Fatalf("no build came to %s", point)
 			}
@@ -216,7 +216,7 @@ func TestARebuiltRiverCountsAsExtended(t *testing.T) {
 	p := w.visit(ann, Home, "")
 	w.whole(ann, p.Name)
 	top := int64(math.MaxInt64)
-	must(w, 0, w.rivers.build(w.ctx, p.Name, &top)) // one chunk
+	must(w, 0, w.rivers.build(w.ctx, p.Name, ForVisit, &top)) // one chunk
 	old := w.years(bob, "old", fewPosts+1)
 	w.distribute(w.ctx, old)
 	if got := w.entriesOf(old); got != len(old) {

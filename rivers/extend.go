@@ -59,6 +59,6 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 	if _, err = s.db.Exec(ctx, lower, args); err != nil {
 		return fmt.Errorf("lower the floor: %w", err)
 	}
-	s.opts.Metrics.Built(n.Kind, len(c.entries), time.Since(began))
+	s.opts.Metrics.Built(n.Kind, ForExtend, len(c.entries), time.Since(began))
 	return nil
 }

@@ -51,7 +51,7 @@ func TestATagsFirstUseDuringABuild(t *testing.T) {
 				w.post(bob, "the #river")
 				w.drain()
 			})
-			if err := w.rivers.build(ctx, w.name(ann, Hashtag, "river"), nil); err != nil {
+			if err := w.rivers.build(ctx, w.name(ann, Hashtag, "river"), ForVisit, nil); err != nil {
 				t.Fatal(err)
 			}
 			w.shows(w.visit(ann, Hashtag, "river"), "the #river")

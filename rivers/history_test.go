@@ -219,7 +219,7 @@ func TestALateWriterWritesNothingIntoAnotherEpoch(t *testing.T) {
 		}},
 		{"a builder", func(ctx context.Context, w *town, ann timelines.Viewer, _ timelines.Change) error {
 			w.exec(`DELETE FROM folds`)
-			return w.rivers.build(ctx, w.name(ann, Everything, ""), nil)
+			return w.rivers.build(ctx, w.name(ann, Everything, ""), ForVisit, nil)
 		}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -265,7 +265,7 @@ func TestABuildIsRegisteredInItsEpoch(t *testing.T) {
 		w.exec(`UPDATE clock SET wal = wal + 1000000000`)
 		must(w, 0, w.rivers.catchUp(w.ctx))
 	})
-	must(w, 0, w.rivers.build(ctx, n, nil))
+	must(w, 0, w.rivers.build(ctx, n, ForVisit, nil))
 	args := nameArgs(n)
 	args["tx"] = tx
 	if got := w.count(`SELECT count(*) FROM rivers r WHERE `+named+` AND `+unawareOfTx, args); got != 0 {

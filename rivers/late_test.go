@@ -137,7 +137,7 @@ func TestABuildIsOfOneSnapshot(t *testing.T) {
 		w.follow(ann, "cat")
 		w.forget()
 	})
-	must(w, 0, w.rivers.build(ctx, w.name(ann, Home, ""), nil))
+	must(w, 0, w.rivers.build(ctx, w.name(ann, Home, ""), ForVisit, nil))
 	w.shows(w.visit(ann, Home, ""), "from cat", "from bob")
 	w.sound()
 }
@@ -184,7 +184,7 @@ func TestMyChangeMeetsABuild(t *testing.T) {
 		touched := []timelines.Touched{{PostID: like.PostID, Timelines: like.Touched}}
 		must(w, 0, w.rivers.Distribute(w.ctx, touched, Scope{Actor: ann.AccountID}))
 	})
-	must(w, 0, w.rivers.build(ctx, w.name(ann, User, "ann"), nil))
+	must(w, 0, w.rivers.build(ctx, w.name(ann, User, "ann"), ForVisit, nil))
 	if items := w.visit(ann, User, "ann").Items; len(items) != 1 || !items[0].Liked {
 		t.Errorf("my like is not in %+v", items)
 	}
@@ -197,7 +197,7 @@ type builtHook struct {
 	built func()
 }
 
-func (h *builtHook) Built(Kind, int, time.Duration) {
+func (h *builtHook) Built(Kind, BuildCause, int, time.Duration) {
 	if do := h.built; do != nil {
 		h.built = nil
 		do()

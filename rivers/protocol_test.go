@@ -61,7 +61,7 @@ func TestBuildMeetsChange(t *testing.T) {
 					c.do(w, ann, bob, cat, code)
 					w.drain()
 				})
-				if err := w.rivers.build(ctx, w.name(ann, Home, ""), nil); err != nil {
+				if err := w.rivers.build(ctx, w.name(ann, Home, ""), ForVisit, nil); err != nil {
 					t.Fatalf("%s: %v", point, err)
 				}
 				if !met {
@@ -267,7 +267,7 @@ func TestTheDeadlineHoldsToTheEnd(t *testing.T) {
 	w.rivers.deadline = 2 * time.Second
 	n := w.name(ann, User, "ann")
 	for what, step := range map[string]func(context.Context) error{
-		"build": func(ctx context.Context) error { return w.rivers.build(ctx, n, nil) },
+		"build": func(ctx context.Context) error { return w.rivers.build(ctx, n, ForVisit, nil) },
 		"extension": func(ctx context.Context) error {
 			_, err := w.rivers.Visit(ctx, ann, n, Cursor{Place: math.MinInt64 + 1, PostID: 1})
 			return err
@@ -326,7 +326,7 @@ func TestALostEpochStopsABuild(t *testing.T) {
 	ann := w.person("ann")
 	w.post(ann, "one")
 	ctx := pausedAt(w.ctx, afterEntries, func() { w.exec(`TRUNCATE entries`) })
-	must(w, 0, w.rivers.build(ctx, w.name(ann, Home, ""), nil))
+	must(w, 0, w.rivers.build(ctx, w.name(ann, Home, ""), ForVisit, nil))
 	if live, err := isLive(w.ctx, w.rivers.db, w.name(ann, Home, "")); err != nil || !live {
 		t.Errorf("after the build a river of this epoch stands: %v, %v", live, err)
 	}
@@ -340,14 +340,14 @@ func TestADeadBuilderIsTakenOver(t *testing.T) {
 	ann := w.person("ann")
 	w.post(ann, "one")
 	n := w.name(ann, Home, "")
-	if _, joined, err := w.rivers.register(w.ctx, n, false); err != nil || joined {
+	if _, joined, err := w.rivers.register(w.ctx, n, ForVisit, false); err != nil || joined {
 		t.Fatalf("register: joined %v, %v", joined, err)
 	}
-	if _, joined, err := w.rivers.register(w.ctx, n, false); err != nil || !joined {
+	if _, joined, err := w.rivers.register(w.ctx, n, ForVisit, false); err != nil || !joined {
 		t.Fatalf("register beside a living builder: joined %v, %v", joined, err)
 	}
 	w.exec(`UPDATE rivers SET updated_at = updated_at - interval '4100 milliseconds'`)
-	if _, joined, err := w.rivers.register(w.ctx, n, false); err != nil || joined {
+	if _, joined, err := w.rivers.register(w.ctx, n, ForVisit, false); err != nil || joined {
 		t.Errorf("register beside a builder that was silent for four seconds: joined %v, %v", joined, err)
 	}
 	w.exec(`UPDATE rivers SET updated_at = updated_at - interval '4100 milliseconds' WHERE state = 'building'`)
@@ -369,11 +369,11 @@ func TestASlowBuilderIsNotTakenOver(t *testing.T) {
 				return
 			}
 		}
-		if _, joined, err := w.rivers.register(w.ctx, n, false); err != nil || !joined {
+		if _, joined, err := w.rivers.register(w.ctx, n, ForVisit, false); err != nil || !joined {
 			t.Errorf("register beside a slow builder: joined %v, %v", joined, err)
 		}
 	})
-	if err := w.rivers.build(ctx, n, nil); err != nil {
+	if err := w.rivers.build(ctx, n, ForVisit, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.shows(w.visit(ann, Home, ""), "one")

@@ -184,9 +184,7 @@ func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, _ error) {
 		return false, err
 	}
 	const open = `
-		SELECT (SELECT CASE WHEN count(*) > @deepest THEN min(fresh_at) ELSE r.floor END
-			FROM (SELECT e.fresh_at FROM entries e WHERE e.river_id = r.id AND NOT e.deleted
-				ORDER BY e.fresh_at DESC, e.post_id DESC LIMIT @deepest + 1) newest),
+		SELECT ` + depthOf + `,
 			state = 'live', EXISTS (
 				SELECT FROM rivers r WHERE ` + named + ` AND NOT ` + unawareOfTx + ` AND r.state = 'live')
 		FROM rivers r
@@ -211,12 +209,47 @@ func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, _ error) {
 	s.builds.Forget(buildKey(n, true))
 	err = s.mayHave(ctx, n)
 	if err == nil {
-		err = s.build(ctx, n, &floor)
+		err = s.build(ctx, n, ForChange, &floor)
 	}
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForbidden) || errors.Is(err, snapshot.ErrBroad) {
 		return true, s.retireNamed(ctx, n) // its next visit returns the error
 	}
 	return err == nil, err
+}
+
+// depthOf is how deep a river r is rebuilt: down to its floor, or to a depth of @deepest.
+const depthOf = `(
+	SELECT CASE WHEN count(*) > @deepest THEN min(fresh_at) ELSE r.floor END
+	FROM (SELECT e.fresh_at FROM entries e WHERE e.river_id = r.id AND NOT e.deleted
+		ORDER BY e.fresh_at DESC, e.post_id DESC LIMIT @deepest + 1) newest)`
+
+// Remake makes a new generation of a river that stands, though nothing is known to be wrong with it,
+// and swaps it in. A build that another process has under way does instead. A river whose page may not be
+// opened any more is retired. Pages may show the former generation, and must be told. Errors: ErrNotFound
+// if no river stands or its page is gone, ErrForbidden.
+func (s *Store) Remake(ctx context.Context, n Name) error {
+	const live = `SELECT ` + depthOf + ` FROM rivers r WHERE ` + named + ` AND r.state = 'live' AND r.epoch = (SELECT epoch FROM clock)`
+	args := nameArgs(n)
+	args["deepest"] = deepest
+	var floor int64
+	err := s.db.QueryRow(ctx, live, args).Scan(&floor)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("read river: %w", err)
+	}
+	if err = s.mayHave(ctx, n); err == nil {
+		key := buildKey(n, true)
+		s.builds.Forget(key) // it may have read an older state
+		err = s.build(ctx, n, ForRequest, &floor)
+	}
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForbidden) {
+		if retired := s.retireNamed(ctx, n); retired != nil {
+			return retired
+		}
+	}
+	return err
 }
 
 // mayHave checks what a visit checks before it makes a river. Errors: ErrForbidden,

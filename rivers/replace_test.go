@@ -125,7 +125,7 @@ func TestABuildUnderWayIsOvertakenByAReplace(t *testing.T) {
 				w.follow(ann, "bob")
 				w.drain()
 			})
-			if err := w.rivers.build(ctx, w.name(ann, Home, ""), nil); err != nil {
+			if err := w.rivers.build(ctx, w.name(ann, Home, ""), ForVisit, nil); err != nil {
 				t.Fatal(err)
 			}
 			w.shows(w.visit(ann, Home, ""), "mine", "his")
@@ -150,7 +150,7 @@ func TestAReplaceJoinsNoVisitorsBuild(t *testing.T) {
 	<-began
 	defer close(end)
 	replaced := make(chan error, 1)
-	go func() { replaced <- w.rivers.build(w.ctx, n, &down) }()
+	go func() { replaced <- w.rivers.build(w.ctx, n, ForVisit, &down) }()
 	select {
 	case err := <-replaced:
 		if err != nil {

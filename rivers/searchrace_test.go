@@ -232,7 +232,7 @@ func TestASearchMadeAnewMeanwhile(t *testing.T) {
 				ctx = pausedAt(ctx, point, func() { end() })
 			}
 			floor := int64(0)
-			if err := w.rivers.build(ctx, p.Name, &floor); err != nil {
+			if err := w.rivers.build(ctx, p.Name, ForSearch, &floor); err != nil {
 				t.Fatal(err)
 			}
 			if point == "" {

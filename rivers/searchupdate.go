@@ -69,7 +69,7 @@ func (s *Store) catchUpSearch(ctx context.Context, n Name) error {
 		return err
 	}
 	down := int64(math.MaxInt64) // a first chunk
-	return s.build(ctx, n, &down)
+	return s.build(ctx, n, ForSearch, &down)
 }
 
 // retireClosed retires those of these generations that nobody has open, and returns the

@@ -19,6 +19,7 @@ import (
 	"riverrun/timelines/access"
 	"riverrun/timelines/notices"
 	"riverrun/timelines/snapshot"
+	"riverrun/timelines/storage"
 )
 
 // Store is the secondary store as one node uses it. It is safe for concurrent use. It keeps
@@ -72,16 +73,17 @@ type Options struct {
 // Metrics is told what the store does. Implementations must be safe for
 // concurrent use and quick.
 type Metrics interface {
-	// Built: a river of that kind was built, with that many entries, in that time.
-	Built(kind Kind, entries int, took time.Duration)
+	// Built: a river of that kind was built or extended for that cause, with that many entries, in that
+	// time.
+	Built(kind Kind, why BuildCause, entries int, took time.Duration)
 	// Wrote: that many entries were written to live rivers.
 	Wrote(entries int)
 }
 
 type noMetrics struct{}
 
-func (noMetrics) Built(Kind, int, time.Duration) {}
-func (noMetrics) Wrote(int)                      {}
+func (noMetrics) Built(Kind, BuildCause, int, time.Duration) {}
+func (noMetrics) Wrote(int)                                  {}
 
 // DefaultOptions returns the options in force where nothing is set.
 func DefaultOptions() Options {
@@ -163,6 +165,11 @@ func (s *Store) Access() *access.Cache { return s.access }
 
 // Node returns this process's name among leases and on the bus.
 func (s *Store) Node() string { return s.node }
+
+// Tables returns what the tables of the store take, the largest first.
+func (s *Store) Tables(ctx context.Context) ([]storage.Table, error) {
+	return storage.Tables(ctx, s.db)
+}
 
 // Ping reports whether the store answers.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }

@@ -29,7 +29,7 @@ func TestEachStepIsNeeded(t *testing.T) {
 				s.post(s.bob, "one")
 				s.forget()
 				ctx := pausedAt(s.ctx, afterSnapshot, func() { s.post(s.bob, "two"); s.drain() })
-				if err := s.rivers.build(ctx, s.name(s.ann, Home, ""), nil); err != nil {
+				if err := s.rivers.build(ctx, s.name(s.ann, Home, ""), ForVisit, nil); err != nil {
 					s.t.Fatal(err)
 				}
 				return differs(s)
@@ -205,7 +205,7 @@ func TestADeletedPostLeavesItsRivers(t *testing.T) {
 			t.Errorf("the author's rivers hold it %d times after the reply, want none", got)
 		}
 	})
-	must(w, 0, w.rivers.build(ctx, w.name(cat, Likes, "cat"), nil))
+	must(w, 0, w.rivers.build(ctx, w.name(cat, Likes, "cat"), ForVisit, nil))
 	w.drain()
 	for _, v := range []timelines.Viewer{bob, cat} {
 		if got := holding(v); got != 0 {

@@ -95,7 +95,7 @@ func (r *visit) build(ctx context.Context) error {
 	if err := r.store.preflight(ctx, r.name); err != nil {
 		return err
 	}
-	return r.store.build(ctx, r.name, nil)
+	return r.store.build(ctx, r.name, ForVisit, nil)
 }
 
 // overtaken reports whether earlier readings of this visit belong to another generation,

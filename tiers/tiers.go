@@ -296,6 +296,16 @@ func (t *Tiers) Rebuild(ctx context.Context, r rivers.Stale) error {
 	return nil
 }
 
+// Remake rebuilds a river because somebody who runs the site asked for it, and tells the hubs. Errors are
+// those of rivers.Store.
+func (t *Tiers) Remake(ctx context.Context, n rivers.Name) error {
+	if err := t.rivers.Remake(ctx, n); err != nil {
+		return err
+	}
+	t.bus.Publish(Message{Swapped: []rivers.Name{n}})
+	return nil
+}
+
 // raiseClock publishes the primary store's access clock. A node may have died, or lost
 // the secondary store, between the commit of its change and Tier 0. Without the number,
 // nodes would go on deciding with the sets and levels they remember.

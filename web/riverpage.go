@@ -118,12 +118,16 @@ func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, qu
 
 // riverAt is pageOf, with the page.
 func (s *Server) riverAt(ctx context.Context, v timelines.Viewer, path string, query url.Values) (view.Page, rivers.Name, error) {
+	return riverAt(ctx, s.rivers, v, path, query)
+}
+
+func riverAt(ctx context.Context, store *rivers.Store, v timelines.Viewer, path string, query url.Values) (view.Page, rivers.Name, error) {
 	for _, page := range view.Pages {
 		name, ok := page.At(present(path), query)
 		if !ok {
 			continue
 		}
-		n, err := s.rivers.Resolve(ctx, v, page.Kind, name, view.OrderOf(query))
+		n, err := store.Resolve(ctx, v, page.Kind, name, view.OrderOf(query))
 		if errors.Is(err, rivers.ErrNotFound) {
 			continue
 		}

@@ -33,6 +33,7 @@ import (
 	"riverrun/timelines/sources/dictionary"
 	"riverrun/web/adminpages"
 	"riverrun/web/live"
+	"riverrun/web/pulse"
 	"riverrun/web/view"
 )
 
@@ -84,6 +85,12 @@ type Config struct {
 	// Backlog reports whether closed rivers may lack a change older than that; then a page
 	// that is opened brings its river up to date by itself. nil: never.
 	Backlog func(ctx context.Context, than time.Duration) (bool, error)
+	// Figures are all figures of this process, for the page /admin/health; nil: it has none.
+	Figures prometheus.Gatherer
+	// Jobs says how the jobs of all processes stand, for the same page; nil: nobody knows.
+	Jobs func(context.Context) ([]adminpages.JobKind, error)
+	// LimitsInForce are the operator's settings of limits, for the page /admin/limits.
+	LimitsInForce []adminpages.Limit
 	// Live changes how open pages are followed, for tests; nil: nothing.
 	Live func(*live.Config)
 }
@@ -131,6 +138,7 @@ type Server struct {
 	// dictionary has the words that give posts tags.
 	dictionary *dictionary.Store
 	admin      *adminpages.Pages
+	pulse      *pulse.Recorder
 	signins    *signins.Store
 	used       *used
 	reports    *reports.Store
@@ -197,7 +205,7 @@ func New(c Config) (*Server, error) {
 		static:          static,
 		reads:           marks,
 		dictionary:      dictionary.Open(c.Timelines),
-		admin:           adminpages.New(c.Timelines),
+		pulse:           pulse.New(c.Figures, c.Log),
 		signins:         signins.Open(c.Timelines),
 		used:            newUsed(signins.Open(c.Timelines), c.Log),
 		reports:         reports.Open(c.Timelines),
@@ -235,6 +243,12 @@ func New(c Config) (*Server, error) {
 	if s.hub, err = live.New(hub); err != nil {
 		return nil, err
 	}
+	s.admin = adminpages.New(c.Timelines, adminpages.Process{
+		Rivers: s.rivers, Tiers: s.tiers, Pulse: s.pulse, Sockets: s.hub.Count, Jobs: c.Jobs, Limits: c.LimitsInForce,
+		RiverOf: func(ctx context.Context, page, as string) (rivers.Name, error) {
+			return RiverOf(ctx, s.timelines, s.rivers, page, as)
+		},
+	})
 	return s, nil
 }
 
@@ -253,6 +267,7 @@ func (s *Server) Start(ctx context.Context) error {
 	})
 	s.reads.Start(ctx)
 	s.used.start(ctx)
+	s.pulse.Start(ctx)
 	return s.hub.Start(ctx)
 }
 
@@ -266,13 +281,31 @@ func (s *Server) Stop(ctx context.Context) error {
 	if s.pushingPool != nil {
 		s.pushingPool.Close()
 	}
-	return errors.Join(err, s.reads.Stop(ctx), s.used.stop(ctx))
+	return errors.Join(err, s.reads.Stop(ctx), s.used.stop(ctx), s.pulse.Stop(ctx))
 }
 
 // router is what handlers add their addresses to; *http.ServeMux is one.
 type router interface {
 	Handle(pattern string, handler http.Handler)
 	HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request))
+}
+
+// timed is a router whose answers are timed by their routes.
+type timed struct {
+	router
+	pulse *pulse.Recorder
+}
+
+func (t timed) Handle(pattern string, handler http.Handler) {
+	t.router.Handle(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		handler.ServeHTTP(w, r)
+		t.pulse.Took(pattern, time.Since(began))
+	}))
+}
+
+func (t timed) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
+	t.Handle(pattern, http.HandlerFunc(handler))
 }
 
 // route adds all addresses of the site but "/".
@@ -311,7 +344,7 @@ func (s *Server) route(mux router) {
 		ownData{s},
 		aboutPages{s},
 	} {
-		of.routes(mux)
+		of.routes(timed{mux, s.pulse})
 	}
 	mux.Handle("GET /ws", s.page(s.follow))
 }

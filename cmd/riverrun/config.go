@@ -27,6 +27,7 @@ import (
 	"riverrun/timelines/site"
 	"riverrun/timelines/sources"
 	"riverrun/web"
+	"riverrun/web/adminpages"
 )
 
 // config has the operator's settings. Once parse has returned it, it is complete and valid.
@@ -81,6 +82,9 @@ type config struct {
 	// pprof is where profiles are served; the zero value is nowhere.
 	pprof netip.AddrPort
 
+	// limits are the settings in limitSettings, as they are in force.
+	limits []adminpages.Limit
+
 	logFormat string
 	logLevel  slog.Level
 }
@@ -93,6 +97,15 @@ type setting struct {
 	value string
 	help  string
 	set   func(c *config, value string) error
+}
+
+// limitSettings are the settings that limit what people, programs and pages may do. A page shows them.
+var limitSettings = []string{
+	"RIVERRUN_DEPTH", "RIVERRUN_GRACE_HOME", "RIVERRUN_GRACE", "RIVERRUN_LOCAL_BUMP_MAX_AGE", "RIVERRUN_SESSION_AGE",
+	"RIVERRUN_SIGNUPS", "RIVERRUN_SIGNINS", "RIVERRUN_WRITES", "RIVERRUN_FIRST_DAY", "RIVERRUN_FIRST_DAY_POSTS",
+	"RIVERRUN_WORKERS", "RIVERRUN_CONNECTIONS", "RIVERRUN_DATABASE_TIMEOUT",
+	"RIVERRUN_FILE_SIZE", "RIVERRUN_POST_FILES", "RIVERRUN_COMMENT_FILES",
+	"RIVERRUN_SOURCES", "RIVERRUN_SOURCE_SIZE", "RIVERRUN_SOURCE_ITEMS", "RIVERRUN_SOURCE_EVERY",
 }
 
 // flag is the variable's name as a flag: RIVERRUN_GRACE_HOME is -grace-home.
@@ -406,6 +419,9 @@ func (e *env) parse(args []string, define func(*flag.FlagSet)) (*config, []strin
 		}
 		if err := s.set(c, value); err != nil {
 			return nil, nil, usagef("%s: %q: %v", from, redact(value), err)
+		}
+		if slices.Contains(limitSettings, s.variable) {
+			c.limits = append(c.limits, adminpages.Limit{Setting: s.variable, Value: value, Meaning: s.help})
 		}
 		if s.variable == "RIVERRUN_DATA" && value == s.value {
 			c.otherData = otherData(e.lookup, value)

@@ -118,6 +118,12 @@ interruption the same command continues: feeds that stand are left as they are.`
 It says where the post stands and what of that is open to NAME (without -viewer:
 to somebody who is not signed in), whether a ban or a hide keeps it away, and in
 which of their rivers it is and why. It changes nothing.`},
+		{name: "river", usage: "PAGE [-as NAME] [-rebuild]", summary: "how the river of a page stands, and make it anew", run: runRiver, detail: `
+PAGE is an address, such as /everything, /ann or /. It says whose river it is, when
+and why it was built (visit, change, search, request), how deep it is complete, who
+has the page open, and what timelines it is made of; never what it holds. Without
+-as it is that of everybody who is not signed in. -rebuild is written to the audit
+log; open pages follow.`},
 		{name: "expire", summary: "throw away rivers nobody looks at", run: runExpire, detail: `
 serve does it every RIVERRUN_EXPIRE_EVERY. It prints how many live rivers were
 retired (idle, or grown to twice RIVERRUN_DEPTH), how many retired before were

@@ -15,6 +15,7 @@ import (
 // register their own.
 type figures struct {
 	builds  *prometheus.HistogramVec
+	causes  *prometheus.HistogramVec
 	built   *prometheus.CounterVec
 	written prometheus.Counter
 	tier0   prometheus.Histogram
@@ -32,6 +33,11 @@ func newFigures() *figures {
 			Help:    "Time a river took to build, by kind.",
 			Buckets: prometheus.ExponentialBuckets(0.002, 2, 13),
 		}, []string{"kind"}),
+		causes: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "riverrun_build_cause_seconds",
+			Help:    "Time a river took to build or extend, by why that was done.",
+			Buckets: prometheus.ExponentialBuckets(0.002, 2, 13),
+		}, []string{"cause"}),
 		built: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riverrun_built_entries_total",
 			Help: "Entries that builds put into their rivers, by kind.",
@@ -52,7 +58,7 @@ func newFigures() *figures {
 func (f *figures) registry(more ...prometheus.Collector) (*prometheus.Registry, error) {
 	r := prometheus.NewRegistry()
 	for _, c := range append(more,
-		f.builds, f.built, f.written, f.tier0,
+		f.builds, f.causes, f.built, f.written, f.tier0,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	) {
@@ -64,7 +70,8 @@ func (f *figures) registry(more ...prometheus.Collector) (*prometheus.Registry, 
 }
 
 // Built implements rivers.Metrics.
-func (f *figures) Built(kind rivers.Kind, entries int, took time.Duration) {
+func (f *figures) Built(kind rivers.Kind, why rivers.BuildCause, entries int, took time.Duration) {
+	f.causes.WithLabelValues(string(why)).Observe(took.Seconds())
 	f.builds.WithLabelValues(string(kind)).Observe(took.Seconds())
 	f.built.WithLabelValues(string(kind)).Add(float64(entries))
 }

@@ -12,6 +12,7 @@ import (
 	"riverrun/jobs"
 	"riverrun/timelines/blobs"
 	"riverrun/web"
+	"riverrun/web/adminpages"
 )
 
 func runServe(ctx context.Context, e *env, args []string) (err error) {
@@ -81,6 +82,9 @@ func serve(ctx context.Context, e *env, n *node, listener, ops net.Listener) (er
 		Ready:           health.Ready,
 		MetricsPage:     health.Metrics,
 		Metrics:         n.metrics,
+		Figures:         n.metrics,
+		Jobs:            n.jobsByKind,
+		LimitsInForce:   n.config.limits,
 		Backlog: func(ctx context.Context, than time.Duration) (bool, error) {
 			return jobs.Behind(ctx, n.stores.primary, than)
 		},
@@ -131,6 +135,16 @@ func serve(ctx context.Context, e *env, n *node, listener, ops net.Listener) (er
 		err = errors.Join(err, fmt.Errorf("requests were cut short: %w", late), server.Close())
 	}
 	return errors.Join(err, work.Stop(stopping))
+}
+
+// jobsByKind says how the jobs of all processes stand.
+func (n *node) jobsByKind(ctx context.Context) ([]adminpages.JobKind, error) {
+	standing, err := jobs.StandByKind(ctx, n.stores.primary)
+	kinds := make([]adminpages.JobKind, len(standing))
+	for i, k := range standing {
+		kinds[i] = adminpages.JobKind(k)
+	}
+	return kinds, err
 }
 
 // ready reports whether everything a page and a change need answers.

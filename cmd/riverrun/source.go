@@ -51,7 +51,7 @@ func flagsFirst(args []string) []string {
 		switch {
 		case args[i] == "--":
 			return slices.Concat(flags, rest, args[i+1:])
-		case name != args[i] && (name == dryRun || name == pushed || strings.Contains(name, "=")):
+		case name != args[i] && (name == dryRun || name == pushed || name == rebuild || strings.Contains(name, "=")):
 			flags = append(flags, args[i])
 		case name == args[i] || name == "" || i+1 == len(args):
 			rest = append(rest, args[i])

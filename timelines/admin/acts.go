@@ -19,6 +19,8 @@ const (
 	RemoveComment = "remove_comment"
 	RemovePosts   = "remove_posts"
 	MakeLink      = "link"
+	// RebuildRiver has the address of a page as its subject, and whose view of it as its detail.
+	RebuildRiver = "rebuild_river"
 	// Acts on a report (package reports).
 	TakeReport  = "report_take"
 	NoteReport  = "report_note"
@@ -48,6 +50,22 @@ func RecordTx(ctx context.Context, tx pgx.Tx, by By, a Act) error {
 		return fmt.Errorf("record act: %w", err)
 	}
 	return nil
+}
+
+// RecordRebuild writes that by has the river of a page made anew, as that person sees it; as is empty for
+// somebody who is not signed in. Only administrators may.
+func (s *Store) RecordRebuild(ctx context.Context, by By, page, as string) error {
+	return pgx.BeginFunc(ctx, s.timelines.Pool(), func(tx pgx.Tx) error {
+		by, err := RequireTx(ctx, tx, by, Administrator)
+		if err != nil {
+			return err
+		}
+		act := Act{Kind: RebuildRiver, Subject: page}
+		if as != "" {
+			act.Detail = "@" + as
+		}
+		return RecordTx(ctx, tx, by, act)
+	})
 }
 
 // Acts returns at most limit acts, newest first, those before the one of that id; 0 begins with the

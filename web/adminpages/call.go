@@ -4,11 +4,16 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/rivers"
+	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/reports"
 	"riverrun/timelines/site"
+	"riverrun/web/pulse"
 	"riverrun/web/view"
 )
 
@@ -47,11 +52,43 @@ type Pages struct {
 	settings *site.Store
 	leaving  *leaving.Store
 	doors    doorPages
+	process  Process
+	primary  *pgxpool.Pool
+}
+
+// Process is what the pages ask of the process that serves them, and of rivers.
+type Process struct {
+	Rivers *rivers.Store
+	Tiers  *tiers.Tiers
+	Pulse  *pulse.Recorder
+	// Sockets returns how many sockets of this process show a river, and how many show the same page
+	// without signing in.
+	Sockets func(rivers.Name) (its, anonymous int)
+	// RiverOf returns the river of an address as a person sees it; web.RiverOf.
+	RiverOf func(ctx context.Context, page, as string) (rivers.Name, error)
+	// Jobs says how the jobs of all processes stand; nil: nobody knows.
+	Jobs   func(context.Context) ([]JobKind, error)
+	Limits []Limit
+}
+
+// JobKind is how the jobs of one kind stand.
+type JobKind struct {
+	Kind string
+	// Failed fail again and again, or will not be tried again.
+	Waiting, Running, Failed int64
+}
+
+// Limit is a setting of the operator that limits something.
+type Limit struct {
+	Setting, Value string
+	Meaning        string // in English
 }
 
 // New returns the pages of a site.
-func New(t *timelines.Store) *Pages {
-	return &Pages{staff: admin.Open(t), reports: reports.Open(t), settings: site.Open(t), leaving: leaving.Open(t), doors: newDoorPages(t)}
+func New(t *timelines.Store, process Process) *Pages {
+	return &Pages{
+		staff: admin.Open(t), reports: reports.Open(t), settings: site.Open(t), leaving: leaving.Open(t), doors: newDoorPages(t), process: process, primary: t.Pool(),
+	}
 }
 
 // Routes are the addresses of all pages.
@@ -82,6 +119,11 @@ func (p *Pages) Routes() []Route {
 		{"GET " + sitePath, admin.Administrator, p.site},
 		{"POST " + sitePath, admin.Administrator, p.setSite},
 		{"GET " + actsPath, admin.Administrator, p.acts},
+		{"GET " + healthPath, admin.Administrator, p.health},
+		{"GET " + riversPath, admin.Administrator, p.river},
+		{"POST " + riversPath + "/rebuild", admin.Administrator, p.rebuildRiver},
+		{"GET " + limitsPath, admin.Administrator, p.limits},
+		{"GET " + storagePath, admin.Administrator, p.storage},
 	}...)
 }
 
@@ -92,6 +134,10 @@ const (
 	personPattern = peoplePath + "/{name}"
 	sitePath      = Path + "/site"
 	actsPath      = Path + "/acts"
+	healthPath    = Path + "/health"
+	riversPath    = Path + "/rivers"
+	limitsPath    = Path + "/limits"
+	storagePath   = Path + "/storage"
 )
 
 // PersonPath is the address of the page about a person.

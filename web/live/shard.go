@@ -105,6 +105,26 @@ func (sh *shard) leave(w rivers.Watch, s *socket) {
 	}
 }
 
+// Count returns how many sockets of this process show a river, and how many show the same page to
+// somebody who is not signed in.
+func (h *Hub) Count(n rivers.Name) (its, anonymous int) {
+	page := n
+	page.UserID = 0
+	for _, sh := range h.allShards() {
+		sh.mu.Lock()
+		for w, r := range sh.topics {
+			if w.Name == n {
+				its += len(r.sockets)
+			}
+			if w.Name == page {
+				anonymous += len(r.sockets)
+			}
+		}
+		sh.mu.Unlock()
+	}
+	return its, anonymous
+}
+
 // receive takes a message of the bus.
 func (sh *shard) receive(m tiers.Message, now time.Time) {
 	sh.mu.Lock()

@@ -120,12 +120,19 @@ func fileSize(loc *Locale, bytes int64) string {
 	case bytes < 999_500:
 		return loc.T("files.kilobytes", "n", (bytes+500)/1000)
 	}
-	text := fmt.Sprintf("%.1f", float64(bytes)/1e6)
+	unit, of := "files.megabytes", 1e6
+	if bytes >= 999_950_000 {
+		unit, of = "files.gigabytes", 1e9
+	}
+	text := fmt.Sprintf("%.1f", float64(bytes)/of)
 	if loc.Lang == "ru" {
 		text = strings.ReplaceAll(text, ".", ",")
 	}
-	return loc.T("files.megabytes", "n", text)
+	return loc.T(unit, "n", text)
 }
+
+// FileSize is how much room something takes, as people read it.
+func FileSize(loc *Locale, bytes int64) string { return fileSize(loc, bytes) }
 
 // headline is the first line of a text, or what stands in place of one: the name of the first of
 // its files.

@@ -12,6 +12,7 @@ var filesTexts = texts{
 	"files.bytes":      {"{n} B", "{n} Б"},
 	"files.kilobytes":  {"{n} kB", "{n} кБ"},
 	"files.megabytes":  {"{n} MB", "{n} МБ"},
+	"files.gigabytes":  {"{n} GB", "{n} ГБ"},
 	"files.remove":     {"Remove {name}", "Убрать {name}"},
 	"files.uploading":  {"{name} is being uploaded", "{name} загружается"},
 	"files.unsent":     {"{name} was not uploaded. Try again.", "{name}: загрузить не удалось. Попробуйте ещё раз."},

@@ -39,6 +39,7 @@ import (
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/sources"
 	"riverrun/web"
+	"riverrun/web/adminpages"
 	"riverrun/web/live"
 )
 
@@ -176,6 +177,9 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 
 		DatabaseTimeout: timeout,
 		Metrics:         s.metrics,
+		Figures:         s.metrics,
+		Jobs:            s.jobs(announcer),
+		LimitsInForce:   []adminpages.Limit{{Setting: "RIVERRUN_WRITES", Value: "60", Meaning: "how many changes"}},
 		MetricsPage:     promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{}),
 		Live: func(c *live.Config) {
 			c.SendBuffer = 8 << 10 // so that a reader who does not read is felt soon
@@ -197,6 +201,21 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 	s.HTTP.Start()
 	t.Cleanup(s.Stop)
 	return s
+}
+
+// jobs says how jobs stand, if the site announces any.
+func (s *Site) jobs(announcer timelines.Announcer) func(context.Context) ([]adminpages.JobKind, error) {
+	if announcer == nil {
+		return nil
+	}
+	return func(ctx context.Context) ([]adminpages.JobKind, error) {
+		standing, err := jobs.StandByKind(ctx, s.DB.Primary)
+		kinds := make([]adminpages.JobKind, len(standing))
+		for i, k := range standing {
+			kinds[i] = adminpages.JobKind(k)
+		}
+		return kinds, err
+	}
 }
 
 // Attach has the hub that is made with c watched and told things by the methods of the site.

@@ -15,6 +15,7 @@ import (
 
 	"riverrun/migrations"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/storage"
 )
 
 // settings are those of a server that matter to a site.
@@ -257,21 +258,14 @@ func (e examination) diskOfServer(ctx context.Context, db *database) {
 func (e examination) tables(ctx context.Context, db *database) {
 	ctx, cancel := context.WithTimeout(ctx, e.Patience)
 	defer cancel()
-	const query = `
-		SELECT @store::text AS store, CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname || '.' END || c.relname AS name,
-			pg_total_relation_size(c.oid) AS bytes
-		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE c.relkind IN ('r', 'm') AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\_%'
-		ORDER BY 3 DESC, 2 LIMIT 10`
-	rows, err := db.pool.Query(ctx, query, pgx.StrictNamedArgs{"store": db.name})
-	if err == nil {
-		var found []Table
-		if found, err = pgx.CollectRows(rows, pgx.RowToStructByName[Table]); err == nil {
-			e.Tables = append(e.Tables, found...)
-			return
-		}
+	found, err := storage.Tables(ctx, db.pool)
+	if err != nil {
+		e.addError(db.name+": tables", err, "")
+		return
 	}
-	e.addError(db.name+": tables", err, "")
+	for _, t := range found[:min(len(found), 10)] {
+		e.Tables = append(e.Tables, Table{db.name, t.Name, t.Bytes})
+	}
 }
 
 // size writes bytes as people do.
