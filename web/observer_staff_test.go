@@ -226,7 +226,7 @@ func (s *scene) everywhere(name string, p *writing) {
 	// Nobody asks for all of it each time.
 	some := func(pages []string) []string {
 		s.author.rng.Shuffle(len(pages), func(i, j int) { pages[i], pages[j] = pages[j], pages[i] })
-		return pages[:len(pages)/3]
+		return pages[:len(pages)/5]
 	}
 	for _, who := range []*resident{s.stranger.resident, s.friend.resident, s.quiet, s.office} {
 		s.look(who, some(slices.Concat(pages, mine))...)
@@ -237,12 +237,13 @@ func (s *scene) everywhere(name string, p *writing) {
 	s.bell(s.author.resident)
 }
 
-// suspend: a guest whom the stranger follows, and who takes part in what others read, is hidden: once
-// until they are restored, and once for a time. In the end they are hidden.
+// suspend: a guest whom the stranger follows, and who takes part in what others read, is hidden until
+// they are restored, or every other time until the time of it is over. In the end they are hidden.
 func (s *scene) suspend() {
 	g := s.guest()
 	s.stranger.subscribe(g.name)
-	for _, days := range []string{"", "1", "30"} {
+	first := []string{"", "1"}[s.played.Load()%2]
+	for _, days := range []string{first, "30"} {
 		p := g.publish([]string{g.name, clubOfGuests}, []string{g.name, clubOfGuests}, false)
 		if p == nil {
 			s.must("write", false)
@@ -253,7 +254,7 @@ func (s *scene) suspend() {
 			s.must("like", g.likeIt(of))
 		}
 		s.must("like", s.friend.likeIt(p))
-		if days == "" {
+		if days == first {
 			s.watch(s.stranger.resident, "/", "/everything", "/"+g.name, s.page())
 			s.watch(s.friend.resident, "/p/"+p.code)
 			s.watch(nil, "/everything", s.page())
