@@ -68,7 +68,7 @@ func stranger(t *testing.T, p *process) *webtest.Visitor {
 	}}
 }
 
-// What people and programs are let in by stands in no log, at whatever level: neither when all goes
+// No log has the secrets that let people and programs in, at whatever level: neither when all goes
 // well, nor when it is wrong, nor when the database fails.
 func TestNoSecretIsLogged(t *testing.T) {
 	log, secrets := &logged{}, map[string]string{}
