@@ -419,7 +419,7 @@ func (s pushAPI) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if is.status >= http.StatusInternalServerError && !errors.Is(err, sources.ErrBusy) {
 		level = s.log.ErrorContext
 	}
-	level(context.WithoutCancel(ctx), "push refused", "code", requestCode(ctx), "path", r.URL.Path, "status", is.status, "error", err)
+	level(context.WithoutCancel(ctx), "push refused", "code", requestCode(ctx), "path", loggedPath(r), "status", is.status, "error", err)
 	if is.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="riverrun"`)
 	}

@@ -16,9 +16,12 @@ import (
 // address.
 type hubCalls struct{ *Server }
 
+// hubCallsPath begins the addresses that hubs call.
+const hubCallsPath = "/api/websub/"
+
 func (s hubCalls) routes(mux router) {
-	mux.HandleFunc("GET /api/websub/{code}/{secret}", s.answer(s.confirm))
-	mux.HandleFunc("POST /api/websub/{code}/{secret}", s.answer(s.tell))
+	mux.HandleFunc("GET "+hubCallsPath+"{code}/{secret}", s.answer(s.confirm))
+	mux.HandleFunc("POST "+hubCallsPath+"{code}/{secret}", s.answer(s.tell))
 }
 
 // hubSecret matches secrets.

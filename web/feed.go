@@ -120,7 +120,10 @@ func (s feedFiles) feedFile(r *request, at view.Page, n rivers.Name, page *river
 		// A post's page has one entry; its comments are what changes.
 		f.Title = f.Items[0].Title
 		for j := range e.Item.Fold.Comments.Shown {
-			f.Items = append(f.Items, e.CommentItem(base, &e.Item.Fold.Comments.Shown[j]))
+			// A feed is nobody's, so no ban hides anything there; but an author may be seen by the staff alone.
+			if c := &e.Item.Fold.Comments.Shown[j]; !e.Item.Hides(c.Author) {
+				f.Items = append(f.Items, e.CommentItem(base, c))
+			}
 		}
 		slices.Reverse(f.Items)
 		f.Items = f.Items[:min(len(f.Items), view.MaxFeedComments)]

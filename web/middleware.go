@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"riverrun/timelines"
@@ -80,11 +81,21 @@ func (s *Server) observe(next http.Handler) http.Handler {
 				level = slog.LevelDebug
 			}
 			s.log.LogAttrs(ctx, level, "request",
-				slog.String("code", code), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+				slog.String("code", code), slog.String("method", r.Method), slog.String("path", loggedPath(r)),
 				slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Duration("took", time.Since(began)))
 		}()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// loggedPath is the path of a request as the log has it: without the secret that ends the address
+// which a hub calls. Other secrets are in queries and forms, which are not logged.
+func loggedPath(r *http.Request) string {
+	if of, ok := strings.CutPrefix(r.URL.Path, hubCallsPath); ok {
+		source, _, _ := strings.Cut(of, "/")
+		return hubCallsPath + source
+	}
+	return r.URL.Path
 }
 
 func quiet(path string) bool { return path == "/healthz" || path == "/readyz" || path == "/metrics" }
@@ -96,7 +107,7 @@ func (s *Server) survive(w *watchedWriter, r *http.Request, v any) {
 		panic(v) // meant for net/http
 	}
 	s.log.ErrorContext(r.Context(), "handler panicked", "code", requestCode(r.Context()), "method", r.Method,
-		"path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+		"path", loggedPath(r), "panic", v, "stack", string(debug.Stack()))
 	if w.status == 0 {
 		s.fail(w, s.newRequest(r), errPanic)
 	}

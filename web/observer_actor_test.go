@@ -205,7 +205,13 @@ func (w *observed) pick(rng *rand.Rand, suits func(*writing) bool) *writing {
 // mine: it is the actor's to change as they like.
 func (a *actor) mine(w *writing) bool { return w.author == a.name && !w.of().staged }
 
-func (w *observed) someone(rng *rand.Rand) string { return w.people[rng.IntN(len(w.people))].name }
+// someone is a person of any kind, a guest now and then.
+func (w *observed) someone(rng *rand.Rand) string {
+	if rng.IntN(8) == 0 {
+		return w.guests[rng.IntN(len(w.guests))]
+	}
+	return w.people[rng.IntN(len(w.people))].name
+}
 
 func (w *observed) someGroup(rng *rand.Rand) string { return w.groups[rng.IntN(len(w.groups))] }
 

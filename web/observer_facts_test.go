@@ -93,6 +93,11 @@ const (
 	hidesP = "hidesP" // an account, a post's id
 	hidesT = "hidesT" // an account, a word
 	mutes  = "mutes"  // an account, a post's id
+
+	// These are of one account, or of the site: b is empty.
+	unseen  = "unseen"  // only the staff see the account
+	removal = "removal" // all that the account wrote is being removed: the staff may see it until it is
+	isShut  = "shut"    // a is empty too: the site is private
 )
 
 // Places are where posts stand: named as destinations are, but for these.
@@ -125,12 +130,13 @@ type writing struct {
 func (w *writing) of() *writing { return cmp.Or(w.post, w) }
 
 // said is what a token stands for: a text of a writing, with words that can be
-// hidden and people who are named, the title of a place, or what somebody has not sent.
+// hidden and people who are named, the title of a place or a person, or what somebody has not sent.
 type said struct {
 	writing *writing
 	words   []string
 	names   []string
 	place   string
+	person  string // whose title it is
 	draft   *unsent
 	loose   bool // in a file of the draft, which its owner may fetch by its address at any time
 }
@@ -262,9 +268,37 @@ func (f *facts) may(at instant, kind, a, b string, value bool) bool {
 // The rules. Each says what may have been so at a moment, given what was under
 // way; viewer "" is nobody.
 
+// admitted: could the viewer be shown anything? (A private site shows nothing without signing in.)
+func (f *facts) admitted(at instant, viewer string) bool {
+	return viewer != "" || f.may(at, isShut, "", "", false)
+}
+
+// knows: could the viewer be shown anything of the person? (The staff alone see who is hidden by a
+// suspension, waits to be let in, or has all posts removed.)
+func (f *facts) knows(at instant, viewer, person string) bool {
+	return viewer == inOffice || viewer == person || f.may(at, unseen, person, "", false)
+}
+
+// there: might the writing have been there for the viewer; or not? The staff may see what is being
+// removed, and for everybody it counts as a hidden comment.
+func (f *facts) there(at instant, w *writing, so bool) bool {
+	return w.text.each(at, func(text string) bool { return (text != "") == so }) || so && f.may(at, removal, w.author, "", true)
+}
+
+// says: might the writing have had that text for the viewer? An empty token is any text.
+func (f *facts) says(at instant, viewer string, w *writing, token string) bool {
+	if viewer == inOffice && f.may(at, removal, w.author, "", true) {
+		return token == "" || w.text.was(at, token)
+	}
+	return w.text.each(at, func(text string) bool { return text != "" && (token == "" || text == token) })
+}
+
 // opens: could the viewer read the place? ("public, protected (any
 // signed-in account except an explicit set) or private (an explicit set)")
 func (f *facts) opens(at instant, viewer, place string) bool {
+	if !f.admitted(at, viewer) {
+		return false
+	}
 	return f.levels[place].each(at, func(l timelines.Level) bool {
 		switch l {
 		case timelines.Public:
@@ -283,6 +317,9 @@ func (f *facts) opens(at instant, viewer, place string) bool {
 // groups where the viewer chose to see banned people"; who administers such a
 // group sees also who banned them.)
 func (f *facts) sees(at instant, viewer, person string, places []string) bool {
+	if !f.knows(at, viewer, person) {
+		return false
+	}
 	mine, theirs := f.may(at, bans, viewer, person, false), f.may(at, bans, person, viewer, false)
 	for _, g := range places {
 		if f.groups[g] && f.opens(at, viewer, g) && f.may(at, shows, viewer, g, true) {
@@ -301,8 +338,7 @@ func (f *facts) stands(at instant, p *writing, fn func(places []string) bool) bo
 // reads: could the viewer read the post? ("visible if any of its decisive
 // timelines is readable")
 func (f *facts) reads(at instant, viewer string, p *writing) bool {
-	there := p.text.each(at, func(text string) bool { return text != "" })
-	return there && f.stands(at, p, func(places []string) bool {
+	return f.says(at, viewer, p, "") && f.stands(at, p, func(places []string) bool {
 		return f.sees(at, viewer, p.author, places) &&
 			slices.ContainsFunc(places, func(place string) bool { return f.opens(at, viewer, place) })
 	})
@@ -313,6 +349,8 @@ func (f *facts) shown(at instant, viewer, token string, of said, on showing) boo
 	switch {
 	case of.draft != nil:
 		return viewer == of.draft.owner && (of.loose || on.kind == onDrafts && of.draft.text.may(at, token))
+	case of.person != "":
+		return f.admitted(at, viewer) && (f.knows(at, viewer, of.person) || f.wrote(at, viewer, of.person))
 	case of.writing == nil:
 		return f.opens(at, viewer, of.place) // a sub-feed that one may not open is not even named
 	}
@@ -320,7 +358,7 @@ func (f *facts) shown(at instant, viewer, token string, of said, on showing) boo
 	if on.kind == onHistory {
 		return w == p && viewer == p.author && on.whose == p.code && w.text.was(at, token) && f.reads(at, viewer, p)
 	}
-	if !w.text.may(at, token) || !f.reads(at, viewer, p) || !on.holds(f, at, viewer, p) {
+	if !f.says(at, viewer, w, token) || !f.reads(at, viewer, p) || !on.holds(f, at, viewer, p) {
 		return false
 	}
 	return w == p || f.stands(at, p, func(places []string) bool { return f.sees(at, viewer, w.author, places) })
@@ -329,7 +367,7 @@ func (f *facts) shown(at instant, viewer, token string, of said, on showing) boo
 // comments: might the person have a comment in the post?
 func (f *facts) commented(at instant, person string, p *writing) bool {
 	return slices.ContainsFunc(f.comments[p], func(c *writing) bool {
-		return c.author == person && c.text.each(at, func(text string) bool { return text != "" })
+		return c.author == person && f.there(at, c, true)
 	})
 }
 
@@ -352,10 +390,11 @@ func (f *facts) spared(at instant, viewer string, p *writing, account string) bo
 	})
 }
 
-// apart: might a ban have stood between the two? Where there may be none, and it is no
-// group in which banned people are seen, they surely see each other.
+// apart: might a ban have stood between the two, or the person have been unseen? Where neither may
+// be, and it is no group in which banned people are seen, they surely see each other.
 func (f *facts) apart(at instant, viewer, person string) bool {
-	return f.may(at, bans, viewer, person, true) || f.may(at, bans, person, viewer, true)
+	return viewer != inOffice && viewer != person && f.may(at, unseen, person, "", true) ||
+		f.may(at, bans, viewer, person, true) || f.may(at, bans, person, viewer, true)
 }
 
 // bounds counts of how many it may have been so at some moment of a serving, and of how

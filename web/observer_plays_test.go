@@ -49,6 +49,10 @@ func (w *observed) stage() {
 			}
 		}
 	}
+	w.regular = w.newcomer(regular, w.nodes[:1])
+	if w.regular == nil {
+		w.t.Fatal("nobody came")
+	}
 	w.plays = []*play{
 		{name: "a private post's body pushed to a friend of its liker", act: (*scene).likePrivate, places: []string{"/private"}},
 		{name: "a post that left a feed staying on the open page", act: (*scene).leave, lasting: true, places: []string{onStage, offStage}},
@@ -58,6 +62,10 @@ func (w *observed) stage() {
 		{name: "a group gone private still readable through somebody's likes page", act: (*scene).shut, places: []string{backstage}},
 		{name: "a former text shown to a reader", act: (*scene).former, lasting: true, places: []string{onStage}},
 		{name: "a comment counted as new that its reader may not see", act: (*scene).tell, lasting: true, places: []string{onStage}},
+		{name: "somebody hidden by a suspension shown on a page, in a feed or in a push", act: (*scene).suspend, lasting: true, places: []string{onStage}},
+		{name: "a post that the staff removed still shown", act: (*scene).silence, places: []string{onStage}},
+		{name: "posts shown again while all of somebody's are being removed", act: (*scene).removeAll, places: []string{onStage}},
+		{name: "a private site that shows something to those who are not signed in", act: (*scene).closeSite, places: []string{onStage}},
 	}
 	for i, p := range w.plays {
 		// The author leads the groups.

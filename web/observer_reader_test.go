@@ -69,7 +69,7 @@ func (rd *reader) otherAddress(viewer string) string {
 		if place := url.QueryEscape(rd.draftPlace(rd.rng)); rd.rng.IntN(2) == 0 {
 			pages = []string{"/drafts", "/drafts/edit?place=" + place, "/drafts?place=" + place, "/push/news", "/push/news"}
 		}
-		pages = append(pages, "/settings/hidden", "/settings/pages", "/groups", "/lists", "/"+rd.someGroup(rd.rng)+"/members")
+		pages = append(pages, "/settings/hidden", "/settings/pages", "/groups", "/lists", "/"+rd.someGroup(rd.rng)+"/members", "/people", "/"+rd.someone(rd.rng)+"/followers")
 	}
 	if p := rd.pick(rd.rng, nil); p != nil {
 		pages = append(pages, "/feeds/p/"+p.code+format, "/p/"+p.code+"/edit", "/p/"+p.code+"/remove", "/p/"+p.code+"/likes?shown=1",
@@ -136,13 +136,15 @@ func (rd *reader) look() {
 
 // anybody is a resident, or nil for nobody.
 func (w *observed) anybody(rng *rand.Rand) *resident {
-	switch k := rng.IntN(len(w.people) + 2); k {
+	switch k := rng.IntN(len(w.people) + 3); k {
 	case 0:
 		return nil
 	case 1:
 		return w.quiet
+	case 2:
+		return w.office
 	default:
-		return w.people[k-2]
+		return w.people[k-3]
 	}
 }
 

@@ -112,7 +112,7 @@ func (on showing) holds(f *facts, at instant, viewer string, p *writing) bool {
 	}
 	if account != "" {
 		// "May this viewer open this river at all?" A ban closes a person's pages.
-		if !f.opens(at, viewer, on.whose) || !f.may(at, bans, viewer, account, false) || !f.may(at, bans, account, viewer, false) {
+		if !f.opens(at, viewer, on.whose) || !f.knows(at, viewer, account) || !f.may(at, bans, viewer, account, false) || !f.may(at, bans, account, viewer, false) {
 			return false
 		}
 	}
@@ -132,7 +132,7 @@ func (f *facts) bringsHome(at instant, viewer string, p *writing) bool {
 		return true
 	}
 	for account := range f.owners {
-		if mine(account) && (f.may(at, likes, account, p.id, true) || f.commented(at, account, p)) {
+		if mine(account) && f.knows(at, viewer, account) && (f.may(at, likes, account, p.id, true) || f.commented(at, account, p)) {
 			return true
 		}
 	}
@@ -292,7 +292,7 @@ func (f *facts) judgeCommentCount(s serving, p *writing, text string) []string {
 		return nil // it shows answers alone
 	}
 	least, most := bounds(f, s, f.comments[p], func(at instant, c *writing, so bool) bool {
-		return c.text.each(at, func(text string) bool { return (text != "") == so })
+		return f.there(at, c, so)
 	})
 	said := len(webtest.CommentIDs.FindAllString(text, -1))
 	for _, folded := range countsIn(text, `(\d+) more comments?`) { // several on the page of mentions
@@ -334,7 +334,7 @@ func (f *facts) judgeVeils(s serving, p *writing, viewer, text string) []string 
 	said, most := strings.Count(text, `class="comment veiled"`), 0
 	for _, c := range f.comments[p] {
 		if f.ever(s.from, s.to, func(at instant) bool {
-			return f.apart(at, viewer, c.author) && c.text.each(at, func(text string) bool { return text != "" })
+			return f.apart(at, viewer, c.author) && f.there(at, c, true)
 		}) {
 			most++
 		}
@@ -416,6 +416,9 @@ func (f *facts) tell(token string, of said, viewer string) string {
 	if of.draft != nil {
 		return fmt.Sprintf("%s in a draft of %s for %s (text %s)", token, of.draft.owner, of.draft.place, tellHistory(&of.draft.text))
 	}
+	if of.person != "" {
+		return fmt.Sprintf("%s, the title of %s", token, f.tellPerson(of.person))
+	}
 	if of.writing == nil {
 		return fmt.Sprintf("%s, the title of %s: level %s, admits %s, excludes %s", token, of.place, tellHistory(f.levels[of.place]),
 			tellHistory(f.tie(admits, of.place, viewer)), tellHistory(f.tie(excludes, of.place, viewer)))
@@ -449,8 +452,13 @@ func (f *facts) tell(token string, of said, viewer string) string {
 }
 
 func (f *facts) tellBetween(viewer, person string) string {
-	return fmt.Sprintf("  bans %s, banned by %s, hides %s", tellHistory(f.relations[tie{bans, viewer, person}]),
+	return fmt.Sprintf("  %s; bans %s, banned by %s, hides %s", f.tellPerson(person), tellHistory(f.relations[tie{bans, viewer, person}]),
 		tellHistory(f.relations[tie{bans, person, viewer}]), tellHistory(f.relations[tie{hidesA, viewer, person}]))
+}
+
+func (f *facts) tellPerson(name string) string {
+	return fmt.Sprintf("%s, unseen %s, being removed %s, on a site that is private %s", name, tellHistory(f.relations[tie{unseen, name, ""}]),
+		tellHistory(f.relations[tie{removal, name, ""}]), tellHistory(f.relations[tie{isShut, "", ""}]))
 }
 
 func tellHistory[T comparable](h *history[T]) string {

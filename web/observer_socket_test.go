@@ -269,7 +269,7 @@ func (fl *follower) read(conn *websocket.Conn, ended chan<- struct{}) {
 			if errors.As(err, &closed) {
 				fl.mu.Lock()
 				defer fl.mu.Unlock()
-				if closed.Code == live.CloseNoPage {
+				if closed.Code == live.CloseNoPage || closed.Code == live.CloseSignedOut && fl.who == nil && fl.facts.wasShut() {
 					fl.address = "" // closed to this viewer
 				} else if closed.Code != live.CloseReconnect {
 					fl.t.Errorf("socket of %q on %s closed: %v", nameOf(fl.who), fl.address, closed)

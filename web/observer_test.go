@@ -109,6 +109,10 @@ type observed struct {
 	beat               <-chan time.Time // of the nodes' hubs; nil: each second
 	people             []*resident
 	quiet              *resident // whom nothing may reach
+	office             *resident // an administrator of the site
+	guests             []string  // names of those who come, and are sent away
+	regular            *resident // the first of them; plays alone change this and the next
+	suspended          bool      // the regular guest is
 	groups             []string
 	// gates are held while somebody changes who may read an account's places.
 	gates map[string]*sync.Mutex
@@ -172,6 +176,7 @@ func (w *observed) addNode() {
 	}
 	options := webtest.StoreOptions(t)
 	options.BestOf, options.MostFaved = 2, 2
+	options.FirstDay = 0 // newcomers reach everybody
 	primary, secondary := testdb.Open(t, w.db.PrimaryURL), testdb.Open(t, w.db.SecondaryURL)
 	n := &webtest.Site{T: t, DB: w.db}
 	n.Store = timelines.Open(primary, announcer, options)
@@ -241,6 +246,7 @@ const observedStale = 250 * time.Millisecond
 type resident struct {
 	*webtest.Person
 	name     string
+	title    string // a guest's, which is a token
 	rng      *rand.Rand
 	visitors []*webtest.Visitor // by node
 	sources  []*flowing
@@ -270,6 +276,7 @@ func (w *observed) populate() {
 		r.visitors[0].Post("/lists", "title", "Some").Wants(303)
 	}
 	w.makeQuiet()
+	w.makeOffice()
 	for i, level := range []timelines.Level{timelines.Public, timelines.Protected, timelines.Private} {
 		name, founder := "club-"+level.String(), w.people[i]
 		founder.visitors[0].Post("/groups", "name", name, "title", name, "access", level.String()).Wants(303)

@@ -151,10 +151,10 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 	code := requestCode(ctx)
 	switch {
 	case p.status >= http.StatusInternalServerError:
-		s.log.ErrorContext(ctx, "request failed", "code", code, "method", r.Method, "path", r.URL.Path,
+		s.log.ErrorContext(ctx, "request failed", "code", code, "method", r.Method, "path", loggedPath(r.Request),
 			"account", r.viewer.AccountID, "error", err)
 	case p.status != http.StatusNotFound:
-		s.log.InfoContext(ctx, "request refused", "code", code, "method", r.Method, "path", r.URL.Path,
+		s.log.InfoContext(ctx, "request refused", "code", code, "method", r.Method, "path", loggedPath(r.Request),
 			"account", r.viewer.AccountID, "status", p.status, "error", err)
 	}
 	sayWhen(w, p.status, waitFor(err))

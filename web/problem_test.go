@@ -110,6 +110,18 @@ func testServer(t *testing.T) *Server {
 	return &Server{rivers: nowhere, view: view.NewRenderer(view.Config{Asset: static.url}), static: static, now: time.Now}
 }
 
+// Only a hub knows the secret in the address that it calls, so the log has the address without it.
+func TestSecretOfAHubIsNotLogged(t *testing.T) {
+	s := testServer(t)
+	logged := new(strings.Builder)
+	s.log = slog.New(slog.NewTextHandler(logged, nil))
+	h := s.observe(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a fault") }))
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/api/websub/abcdefghij/s3cret", nil))
+	if got := logged.String(); strings.Contains(got, "s3cret") || !strings.Contains(got, "path=/api/websub/abcdefghij ") {
+		t.Errorf("logged %s", got)
+	}
+}
+
 // TestPanicIsSurvived: a panic becomes an error page with a code that stands in
 // the log, and nothing of the panic itself.
 func TestPanicIsSurvived(t *testing.T) {

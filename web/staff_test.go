@@ -54,6 +54,7 @@ func TestSuspending(t *testing.T) {
 	for page, lacks := range map[string]string{
 		"/": "buy these watches", "/eve": "buy these watches", "/p/" + said.Code: "these shoes", "/everything": "buy these watches",
 		"/search?q=watches": "buy these watches", "/people": "@eve", "/bob/followers": "@eve",
+		"/feeds/everything.atom": "buy these watches", "/feeds/p/" + said.Code + ".atom": "these shoes", "/feeds/p/" + said.Code + ".json": "these shoes",
 	} {
 		b.Get(page).Lacks(lacks)
 		nobody.Get(page).Lacks(lacks)

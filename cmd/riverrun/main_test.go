@@ -41,10 +41,15 @@ type process struct {
 // background starts riverrun and returns when it has said its first line.
 func background(t testing.TB, vars map[string]string, args ...string) *process {
 	t.Helper()
+	return backgroundTo(t, &logOf{t: t}, vars, args...)
+}
+
+// backgroundTo is background with another log.
+func backgroundTo(t testing.TB, log io.Writer, vars map[string]string, args ...string) *process {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	p := &process{stop: stop, ended: make(chan error, 1)}
 	out, stdout := io.Pipe()
-	log := &logOf{t: t}
 	go func() {
 		err := run(ctx, args, environment(vars), strings.NewReader(""), stdout, log)
 		p.ended <- err

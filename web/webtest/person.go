@@ -29,6 +29,9 @@ func (s *Site) Person(name string) *Person {
 	if err != nil {
 		s.T.Fatalf("sign in %s: %v", name, err)
 	}
+	if s.log != nil { // a node of a test's own has a log of its own
+		s.log.keep(token)
+	}
 	session, ok := timelines.SessionOf(token)
 	if !ok {
 		s.T.Fatalf("token %q is none", token)

@@ -63,6 +63,7 @@ type Site struct {
 	Live    live.Config
 	Tell    func(tiers.Message)
 	metrics *prometheus.Registry
+	log     *watchedLog
 
 	mu          sync.Mutex // guards the fields below
 	behind      []timelines.Touched
@@ -156,9 +157,9 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 	ctx := t.Context()
 	s := &Site{
 		T: t, DB: db, metrics: prometheus.NewRegistry(),
-		sockets: map[net.Conn]struct{}{},
+		sockets: map[net.Conn]struct{}{}, log: newWatchedLog(t),
 	}
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := s.log.logger()
 	s.Store = timelines.Open(s.DB.Primary, announcer, StoreOptions(t))
 	s.Rivers = rivers.Open(s.DB.Secondary, s.Store, log, opts)
 	made := strategies.NewHomes(cmp.Or(home, strategies.NameRivers), strategies.Stores{Primary: s.Store, Rivers: s.Rivers, Secondary: s.DB.Secondary})
