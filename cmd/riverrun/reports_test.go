@@ -49,6 +49,11 @@ func TestReportCommands(t *testing.T) {
 		{[]string{"account", "remove-posts", "eve"}, "all that eve wrote is hidden"},
 		{[]string{"reports", "done", code, "-outcome", "removed", "-answer", "gone"}, "report " + code + " is done"},
 		{[]string{"reports", "-all"}, "done"},
+		{[]string{"account", "delete", "eve"}, "eve is hidden, and deleted in 7 days"},
+		{[]string{"account", "keep", "eve"}, "eve stays"},
+		{[]string{"account", "delete", "-now", "-reason", "spam", "eve"}, "deleted while the site is served"},
+		{[]string{"acts", "eve"}, "delete_account  eve         spam (at once)"},
+		{[]string{"acts", "eve"}, "keep_account"},
 	} {
 		out, err := once(t, vars, "", tc.args...)
 		if err != nil || !strings.Contains(out, tc.want) {
@@ -60,6 +65,8 @@ func TestReportCommands(t *testing.T) {
 		{"reports", "done", code, "-outcome", "removed"},
 		{"post", "remove", "x"},
 		{"account", "remove-posts", "nobody-here"},
+		{"account", "delete", "nobody-here"},
+		{"account", "keep", "eve"}, // too late
 	} {
 		if out, err := once(t, vars, "", args...); err == nil {
 			t.Errorf("%q: got %q, want an error", args, out)
