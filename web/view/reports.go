@@ -1,8 +1,6 @@
 package view
 
 import (
-	"strconv"
-
 	"github.com/a-h/templ"
 
 	"riverrun/timelines"
@@ -59,15 +57,6 @@ func ReportLink(r reports.Report) string {
 	}
 	return "/p/" + r.Post
 }
-
-// AreaField is a field of a form for a longer text.
-type AreaField struct {
-	ID, Name, Label, Hint, Value, Error string
-	Most                                int
-	Required                            bool
-}
-
-func (f AreaField) most() string { return strconv.Itoa(f.Most) }
 
 // reportable reports whether the viewer may report the comment.
 func (e *Entry) reportable(authorID int64) bool {
