@@ -42,8 +42,15 @@ func startHeld(t *testing.T, pool *pgxpool.Pool, every time.Duration) *held {
 }
 
 // die does to the node what its end would do to its sign of life. Its running job goes on
-// until it is released, but it has no worker to fetch more.
-func (h *held) die() { h.alive.stop() }
+// until it is released, but it has no worker to fetch more. The server notices some time after the
+// connection is closed.
+func (h *held) die(t *testing.T, pool *pgxpool.Pool) {
+	t.Helper()
+	h.alive.stop()
+	const lives = `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND (classid::bigint << 32) | objid::bigint = hashtextextended($1, 0)
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+	await(t, "the lock to be given up", func() bool { return count(t, pool, lives, h.alive.client) == 0 })
+}
 
 // A dead node's job is worked by another soon, a living one's is not.
 func TestADeadNodesJobIsTakenUp(t *testing.T) {
@@ -57,7 +64,7 @@ func TestADeadNodesJobIsTakenUp(t *testing.T) {
 		t.Fatal("a living node's job was taken")
 	}
 
-	a.die()
+	a.die(t, pool)
 	died := time.Now()
 	receive(t, "the job to be worked by another", b.working)
 	took := time.Since(died)
@@ -95,7 +102,7 @@ func TestANodeThatStartsTakesUpWhatItLeft(t *testing.T) {
 	before := startHeld(t, pool, never)
 	announce(t, pool, timelines.Touched{PostID: 1})
 	receive(t, "the job to be worked", before.working)
-	before.die()
+	before.die(t, pool)
 	again := make(chan struct{}, 1)
 	cfg := config(t, pool, &calls{distribute: func(context.Context, timelines.Touched) error {
 		again <- struct{}{}

@@ -306,23 +306,31 @@ func (b *Tab) EqualsReload() {
 	b.T.Helper()
 	const now = `(document.querySelector('#news button').click(), (` + snapshot + `)(document))`
 	const anew = `fetch(location.href).then((r) => r.text()).then((html) => (` + snapshot + `)(new DOMParser().parseFromString(html, 'text/html')))`
-	Await(b.T, b.Name+": the page to be as it would be after a reload", func() bool {
+	var want []string
+	aside := func() []string {
+		b.T.Helper()
 		ctx, cancel := context.WithTimeout(b.Ctx, Patience)
 		defer cancel()
-		want, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](anew, chromedp.EvalAwaitPromise))
+		got, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](anew, chromedp.EvalAwaitPromise))
 		if err != nil {
 			b.T.Fatalf("%s: load the page aside: %v", b.Name, err)
 		}
-		d := cmp.Diff(want, Eval[[]string](b, now))
-		if b.difference = d; d != "" {
-			return false
-		}
-		return true
+		return got
+	}
+	Await(b.T, b.Name+": the page to be as it would be after a reload", func() bool {
+		want = aside()
+		b.difference = cmp.Diff(want, Eval[[]string](b, now))
+		return b.difference == ""
 	}, func() string { return "(-reload +page):\n" + b.difference })
 	live := Eval[[]string](b, now)
 	b.Do(chromedp.Reload())
 	b.Live()
-	if d := cmp.Diff(Eval[[]string](b, now), live); d != "" {
+	d := cmp.Diff(Eval[[]string](b, now), live)
+	if d != "" && !slices.Equal(aside(), want) {
+		b.EqualsReload() // the server followed a change meanwhile, so the two pages are of different moments
+		return
+	}
+	if d != "" {
 		b.T.Errorf("%s: the page differs from a reload (-reload +page):\n%s", b.Name, d)
 	}
 }
