@@ -136,7 +136,7 @@ func (x *ItemsTx) part(ctx context.Context, timeline int64, locked []int64) erro
 	if err := flagTx(ctx, x.tx, locked); err != nil {
 		return err
 	}
-	// What is a message and nothing else now is in no aggregate (updateAggregatesTx).
+	// A post that is only a message now is in no aggregate (updateAggregatesTx).
 	query := `
 		WITH messages AS MATERIALIZED (
 			SELECT p.id FROM posts p WHERE p.id = ANY(@posts)

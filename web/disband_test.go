@@ -257,7 +257,7 @@ func TestAGroupIsGone(t *testing.T) {
 		v.Get("/p/" + alone.Code).Wants(404)
 		v.Get("/files/" + file).Wants(404)
 		v.Get("/bob").Wants(200).Lacks(clubSaid)
-		v.Get("/p/"+also.Code).Wants(200).Has("a word there").Lacks(clubName)
+		v.Get("/p/" + also.Code).Wants(200).Has("a word there").Lacks(clubName)
 	}
 	b.Get("/filter/discussions").Wants(200).Lacks(clubSaid)
 	b.Get("/filter/notifications").Wants(200).Lacks(clubSaid)

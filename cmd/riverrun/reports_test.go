@@ -74,7 +74,7 @@ func TestReportCommands(t *testing.T) {
 		{"group", "delete", "nobody-here"},
 		{"group", "delete", "bob"},
 		{"group", "delete", "watches-club"}, // again
-		{"account", "keep", "eve"}, // too late
+		{"account", "keep", "eve"},          // too late
 	} {
 		if out, err := once(t, vars, "", args...); err == nil {
 			t.Errorf("%q: got %q, want an error", args, out)
