@@ -161,7 +161,7 @@ func governedFeedTx(ctx context.Context, tx pgx.Tx, actor int64, group string) (
 	}
 	const query = `
 		SELECT t.id, EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id AND g.account_id = @actor)
-		FROM ` + accountTables + ` WHERE a.name = @group AND a.kind = 'group'`
+		FROM ` + accountTables + ` WHERE a.name = @group AND a.kind = 'group' AND t.access <> 3`
 	var administers bool
 	err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"actor": actor, "group": group}).Scan(&feed, &administers)
 	switch {

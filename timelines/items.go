@@ -534,16 +534,21 @@ func (x *ItemsTx) Delete(ctx context.Context, ids []int64, discussed bool) ([]in
 	if len(locked) == 0 {
 		return nil, nil
 	}
+	return locked, x.empty(ctx, locked)
+}
+
+// empty deletes locked posts, whoever wrote them.
+func (x *ItemsTx) empty(ctx context.Context, locked []int64) error {
 	if err := x.raise(ctx, locked); err != nil {
-		return nil, err
+		return err
 	}
 	left, err := emptyPostsTx(ctx, x.tx, locked)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, id := range locked {
 		x.touch(id, left[id]...)
 	}
 	x.rewritten = append(x.rewritten, locked...)
-	return locked, nil
+	return nil
 }

@@ -19,6 +19,9 @@ const (
 	Protected Level = 1
 	// Private: readers explicitly admitted, and nobody else.
 	Private Level = 2
+	// Ended: nobody, whatever other sets say. It is the level of a group that is being deleted
+	// (package leaving), and no other one follows it.
+	Ended Level = 3
 )
 
 // String returns the level's name as forms and addresses use it.
@@ -30,6 +33,8 @@ func (l Level) String() string {
 		return "protected"
 	case Private:
 		return "private"
+	case Ended:
+		return "ended"
 	}
 	return "unknown"
 }
@@ -45,7 +50,7 @@ func ParseLevel(s string) (Level, bool) {
 }
 
 // setLevelTx changes the level of a base timeline and the flags of its posts. It returns
-// the level before, which is the new one if nothing changes or the timeline is gone.
+// the level before, which is the new one if nothing changes, or the timeline is gone or ended.
 func (s *core) setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level Level) (was Level, err error) {
 	// The lock comes first. Every transaction that relies on the level (for a new post's
 	// flags, a post that moves here, a subscription without a request, an admission or an
@@ -59,7 +64,7 @@ func (s *core) setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level 
 	if err != nil {
 		return level, fmt.Errorf("read level: %w", err)
 	}
-	if was == level {
+	if was == level || was == Ended {
 		return level, nil
 	}
 	return was, s.setLevelsTx(ctx, tx, []int64{timeline}, level)
@@ -69,7 +74,7 @@ func (s *core) setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level 
 // their posts. Many posts are left to blocks (upkeep.go). It locks the posts, and the
 // further ones that the caller will change, together, in the order of their ids.
 func (s *core) setLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64, level Level, further ...int64) error {
-	_, err := tx.Exec(ctx, `UPDATE timelines SET access = @level WHERE id = ANY(@ids)`,
+	_, err := tx.Exec(ctx, `UPDATE timelines SET access = @level WHERE id = ANY(@ids) AND access <> 3`,
 		pgx.StrictNamedArgs{"ids": timelines, "level": level})
 	if err != nil {
 		return fmt.Errorf("set level: %w", err)
@@ -173,7 +178,7 @@ func invalidatedByLevelTx(ctx context.Context, tx pgx.Tx, feed int64, was, level
 	if err != nil {
 		return nil, fmt.Errorf("read whom a level concerns: %w", err)
 	}
-	if was != Private && level != Private && len(excluded) <= manyReaders {
+	if was < Private && level < Private && len(excluded) <= manyReaders {
 		replaced := []Replace{{ViewerID: 0}}
 		for _, id := range excluded {
 			replaced = append(replaced, Replace{ViewerID: id})

@@ -26,6 +26,24 @@ type governed struct {
 // ErrNotFound if there is no such group, ErrForbidden if the actor does not
 // administer it.
 func lockGroupTx(ctx context.Context, tx pgx.Tx, actor int64, name string) (governed, error) {
+	g, err := anyGroupTx(ctx, tx, name)
+	if err != nil {
+		return governed{}, err
+	}
+	const leads = `SELECT EXISTS (SELECT FROM group_admins WHERE group_id = @group AND account_id = @actor)`
+	var administers bool
+	err = tx.QueryRow(ctx, leads, pgx.StrictNamedArgs{"group": g.ID, "actor": actor}).Scan(&administers)
+	if err != nil {
+		return governed{}, fmt.Errorf("lock group: %w", err)
+	}
+	if !administers {
+		return governed{}, ErrForbidden
+	}
+	return g, nil
+}
+
+// anyGroupTx is lockGroupTx for somebody who may do it to any group.
+func anyGroupTx(ctx context.Context, tx pgx.Tx, name string) (governed, error) {
 	if !nameForm.MatchString(name) {
 		return governed{}, ErrNotFound
 	}
@@ -44,14 +62,8 @@ func lockGroupTx(ctx context.Context, tx pgx.Tx, actor int64, name string) (gove
 	if err != nil {
 		return governed{}, fmt.Errorf("lock group: %w", err)
 	}
-	const leads = `SELECT EXISTS (SELECT FROM group_admins WHERE group_id = @group AND account_id = @actor)`
-	var administers bool
-	err = tx.QueryRow(ctx, leads, pgx.StrictNamedArgs{"group": g.ID, "actor": actor}).Scan(&administers)
-	if err != nil {
-		return governed{}, fmt.Errorf("lock group: %w", err)
-	}
-	if !administers {
-		return governed{}, ErrForbidden
+	if g.Access == Ended {
+		return governed{}, ErrNotFound
 	}
 	return g, nil
 }

@@ -34,7 +34,7 @@ func reserved(name string) bool {
 // account's addresses in use or planned, those of forms included. A test of package web
 // checks that.
 var ReservedSlugs = []string{
-	"about", "accept", "admins", "admit", "ban", "best", "block", "comments", "decline", "demote", "directs",
+	"about", "accept", "admins", "admit", "ban", "best", "block", "comments", "decline", "delete", "demote", "directs",
 	"discussions", "dismiss", "edit", "exclude", "eyes", "faves", "feed", "feeds", "filter", "follow", "followers", "following", "hide", "hide-banned", "invite",
 	"likes", "lists", "manage", "members", "mentions", "notifications", "place", "posts", "private", "promote", "readers", "refuse",
 	"remove", "saved", "search", "settings", "show-banned", "sources", "subscribe", "subscribers", "subscriptions", "tags", "unban",

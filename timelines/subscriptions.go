@@ -60,6 +60,9 @@ func lockTargetTx(ctx context.Context, tx pgx.Tx, name string) (target, error) {
 	if err != nil {
 		return target{}, fmt.Errorf("read account: %w", err)
 	}
+	if to.Access == Ended {
+		return target{}, ErrNotFound
+	}
 	return to, nil
 }
 

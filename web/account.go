@@ -39,6 +39,7 @@ func (s accounts) forms() map[string]handler {
 		"remove":      g.moderate(store.Groups.RemoveMember),
 		"exclude":     g.moderate(store.Groups.Exclude),
 		"unexclude":   g.moderate(store.Groups.Unexclude),
+		"delete":      g.deleteGroup,
 		"admit":       g.moderate(store.Groups.Admit),
 		"dismiss":     g.moderate(store.Groups.Dismiss),
 	}
@@ -48,7 +49,7 @@ func (s accounts) routes(mux router) {
 	forms := s.forms()
 	// The pages of a group that show no river: the primary store alone decides what
 	// they show.
-	groupPages := map[string]handler{"members": groups(s).groupMembers, "manage": groups(s).manageGroup, "sources": sourcePages(s).list, "tags": tagWords(s).group(tagWords(s).page)}
+	groupPages := map[string]handler{"members": groups(s).groupMembers, "manage": groups(s).manageGroup, "delete": groups(s).deleteForm, "sources": sourcePages(s).list, "tags": tagWords(s).group(tagWords(s).page)}
 	mux.Handle("GET /{name}", s.page(s.account))
 	river := s.page(s.account)
 	ofGroup := s.freshAccess(func(w http.ResponseWriter, r *request) error {

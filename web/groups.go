@@ -27,7 +27,7 @@ func (s groups) groups(w http.ResponseWriter, r *request) error {
 }
 
 func (s groups) groupsView(r *request, form view.GroupForm) (view.Groups, error) {
-	v := view.Groups{Base: s.simple(r), Form: form}
+	v := view.Groups{Base: s.simple(r), Form: form, Gone: r.URL.Query().Has("gone")}
 	var err error
 	if v.Directory, err = s.directory(r, timelines.Group); err != nil {
 		return v, err

@@ -169,6 +169,9 @@ func TestWrongValueStartsNothing(t *testing.T) {
 			if c.name == "post" {
 				args = append(args, "remove")
 			}
+			if c.name == "group" {
+				args = append(args, "delete")
+			}
 			if c.name == "home" {
 				args = append(args, "convert")
 			}
@@ -191,6 +194,10 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{[]string{"dance"}, `there is no command "dance"`},
 		{[]string{"serve", "now"}, `serve: "now" is one too many`},
 		{[]string{"account"}, "say create, password, link, list, admin, suspend, restore, remove-posts, delete or keep"},
+		{[]string{"group"}, "group: say delete"},
+		{[]string{"group", "eat", "x"}, `group: there is no "eat"`},
+		{[]string{"group", "delete"}, "group delete: say which: NAME"},
+		{[]string{"group", "delete", "x", "-reason", "y"}, "flags go before NAME"},
 		{[]string{"post"}, "post: say remove"},
 		{[]string{"post", "remove"}, "say which: CODE"},
 		{[]string{"reports", "eat"}, "there is no \"eat\""},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 
@@ -33,6 +34,44 @@ func accountDelete(ctx context.Context, e *env, args []string) error {
 		return n.act(ctx, e, name, said, func(ctx context.Context, _ *admin.Store) (timelines.Change, error) {
 			return leaving.Open(n.timelines).Delete(ctx, admin.By{}, name, reason, now)
 		})
+	})
+}
+
+// runGroup deletes groups.
+func runGroup(ctx context.Context, e *env, args []string) error {
+	if len(args) == 0 {
+		return usagef("group: say delete")
+	}
+	if args[0] != "delete" {
+		return usagef("group: there is no %q; say delete", args[0])
+	}
+	e.name += " delete"
+	var reason string
+	c, rest, err := e.parse(args[1:], func(fs *flag.FlagSet) {
+		fs.StringVar(&reason, "reason", "", "stands in the log of acts")
+	})
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(rest) == 0:
+		return usagef("%s: say which: NAME", e.name)
+	case len(rest) > 1:
+		return usagef("%s: %q is one too many (flags go before NAME)", e.name, rest[1])
+	}
+	name := rest[0]
+	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
+		_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
+			return leaving.Open(n.timelines).DeleteGroup(ctx, admin.By{}, name, name, reason)
+		})
+		if errors.Is(err, timelines.ErrNotFound) {
+			return fmt.Errorf("there is no group %s", name)
+		}
+		if err != nil {
+			return explain(name, err)
+		}
+		fmt.Fprintf(e.stdout, "the group %s is hidden, and deleted while the site is served\n", name)
+		return nil
 	})
 }
 

@@ -39,10 +39,15 @@ func TestReportCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, _, err := store.Groups.Create(t.Context(), timelines.NewGroup{Actor: reporter.ID, Name: "watches-club", Title: "Watches"}); err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range []struct {
 		args []string
 		want string
 	}{
+		{[]string{"group", "delete", "-reason", "ads", "watches-club"}, "the group watches-club is hidden, and deleted while the site is served"},
+		{[]string{"acts"}, "delete_group  watches-club  ads"},
 		{[]string{"reports"}, "post " + post.Code + " by eve"},
 		{[]string{"reports", "show", code}, "watches"},
 		{[]string{"post", "remove", post.Code}, "post " + post.Code + " is removed"},
@@ -66,7 +71,10 @@ func TestReportCommands(t *testing.T) {
 		{"post", "remove", "x"},
 		{"account", "remove-posts", "nobody-here"},
 		{"account", "delete", "nobody-here"},
-		{"account", "keep", "eve"}, // too late
+		{"group", "delete", "nobody-here"},
+		{"group", "delete", "bob"},
+		{"group", "delete", "watches-club"}, // again
+		{"account", "keep", "eve"},          // too late
 	} {
 		if out, err := once(t, vars, "", args...); err == nil {
 			t.Errorf("%q: got %q, want an error", args, out)

@@ -368,6 +368,8 @@ func (c *Cache) AccountNamed(ctx context.Context, name string) (timelines.Accoun
 	if err != nil {
 		return timelines.Account{}, err
 	}
-	a.Access = levels.Level(a.FeedID)
+	if a.Access = levels.Level(a.FeedID); a.Access == timelines.Ended {
+		return timelines.Account{}, timelines.ErrNotFound
+	}
 	return a, nil
 }

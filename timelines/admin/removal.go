@@ -109,6 +109,11 @@ func (s *Store) RemovalStep(ctx context.Context, account int64,
 					return c, nil, err
 				}
 			}
+			if len(gone) == 0 && whole {
+				if gone, err = s.timelines.Posts.DisbandBlockTx(ctx, tx, account, removalBlock); err != nil {
+					return c, nil, err
+				}
+			}
 			if len(gone) == 0 {
 				if _, err := tx.Exec(ctx, `DELETE FROM removals WHERE account_id = @account`, pgx.StrictNamedArgs{"account": account}); err != nil {
 					return c, nil, fmt.Errorf("end a removal: %w", err)

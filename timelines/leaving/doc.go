@@ -1,10 +1,26 @@
-// Package leaving deletes accounts of people: their own wish, or the staff's.
+// Package leaving deletes accounts of people, and groups: their own wish, or the staff's.
 //
 // As of the acknowledgement nobody but the staff sees anything of the account (R4), and all its
 // sessions, links and browsers that get pushes have ended. For seven days it can be kept as it was
 // (Keep, KeepOwn). Then a job deletes it in blocks (Step): first posts, comments, likes and saves, each
 // block followed by pages before the next one begins, then all other rows. A process may end between any
 // two steps.
+//
+// # Groups
+//
+// A group is deleted without such days (Disband, DeleteGroup). Its account is hidden too, but that is not
+// enough: an unseen account hides what it wrote, and a group writes nothing; the staff would see it, too.
+// So its feed gets the level timelines.Ended, which opens it to nobody. This is one row, however many
+// members and posts there are. All that decides who may read a post asks for the level already, in SQL and
+// in the memory of nodes, and all that follows a change of level follows this one: rivers, sockets and the
+// flags of posts. To make it private and take its readers away would be a row for each member in one
+// transaction, and each way by which somebody becomes a reader would have to be shut. The level is final,
+// and under its lock nobody posts, joins or governs any more (timelines.Groups.EndTx). Its administrators
+// go at once, so that nobody has its requests and sources.
+//
+// The job deletes posts that stand only in the group, whoever wrote them, and takes the others out of it
+// (timelines.Posts.DisbandBlockTx); the rest is as for a person. An act of the staff keeps the name of the
+// group and the reason, since it concerns no person.
 //
 // # What is left
 //

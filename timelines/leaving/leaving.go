@@ -98,14 +98,9 @@ func (s *Store) Leave(ctx context.Context, account int64) (c timelines.Change, e
 // Delete is Leave for the staff's wish, which the person reads who signs in. Administrators may, within
 // the bounds of admin.Store.Suspend. atOnce leaves nobody time to keep it.
 func (s *Store) Delete(ctx context.Context, by admin.By, name, reason string, atOnce bool) (timelines.Change, error) {
-	reason = strings.TrimSpace(reason)
-	switch {
-	case reason == "" && !by.CommandLine():
-		return timelines.Change{}, &timelines.InvalidError{Field: "leave_reason", Code: "reason_empty"}
-	case utf8.RuneCountInString(reason) > maxReason:
-		return timelines.Change{}, &timelines.InvalidError{Field: "leave_reason", Code: "reason_long", Most: maxReason}
-	case !utf8.ValidString(reason) || strings.ContainsRune(reason, 0):
-		return timelines.Change{}, &timelines.InvalidError{Field: "leave_reason", Code: "text_invalid"}
+	reason, err := cleanReason(by, reason)
+	if err != nil {
+		return timelines.Change{}, err
 	}
 	return s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {
 		c.Actor = by.AccountID
@@ -132,6 +127,20 @@ func (s *Store) Delete(ctx context.Context, by admin.By, name, reason string, at
 		}
 		return c, drop, admin.RecordTx(ctx, tx, by, admin.Act{Kind: actDelete, Account: of.ID, Subject: of.Name, Detail: detail})
 	})
+}
+
+// cleanReason returns a reason of the staff without spaces around it, or an InvalidError.
+func cleanReason(by admin.By, reason string) (string, error) {
+	reason = strings.TrimSpace(reason)
+	switch {
+	case reason == "" && !by.CommandLine():
+		return "", &timelines.InvalidError{Field: "leave_reason", Code: "reason_empty"}
+	case utf8.RuneCountInString(reason) > maxReason:
+		return "", &timelines.InvalidError{Field: "leave_reason", Code: "reason_long", Most: maxReason}
+	case !utf8.ValidString(reason) || strings.ContainsRune(reason, 0):
+		return "", &timelines.InvalidError{Field: "leave_reason", Code: "text_invalid"}
+	}
+	return reason, nil
 }
 
 // hideTx notes that a locked account is to be deleted, hides it, and ends all that it is signed in by. A

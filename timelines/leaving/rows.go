@@ -41,10 +41,13 @@ var parts = []part{
 	deleting("excluded", `account_id = @account`),
 	deleting("timelines", `kind = 'subfeed' AND their_id = @account`),
 	deleting("group_admins", `account_id = @account`),
+	deleting("group_admins", `group_id = @account`),
 	deleting("group_blocks", `account_id = @account`),
+	deleting("group_blocks", `group_id = @account`),
 	// The picture of a group stays with the group.
 	changing("files", `owner_id = account_id`, `owner_id = @account AND account_id <> @account`),
 	deleting("files", `owner_id = @account`),
+	deleting("files", `account_id = @account`), // the picture of this group
 	deleting("notifications", `account_id = @account`),
 	deleting("keys", `account_id = @account`),
 	deleting("strangers", `account_id = @account`),
@@ -57,6 +60,7 @@ var parts = []part{
 	deleting("bans", `account_id = @account`).dropping("banned_id", timelines.InvalidSets),
 	deleting("bans", `banned_id = @account`).dropping("account_id", timelines.InvalidSets),
 	deleting("show_banned", `account_id = @account`),
+	deleting("show_banned", `group_id = @account`).dropping("account_id", timelines.InvalidSets),
 	deleting("hidden_accounts", `account_id = @account`),
 	deleting("hidden_accounts", `hidden_id = @account`).dropping("account_id", timelines.InvalidSets),
 	deleting("hidden_posts", `account_id = @account`),
@@ -76,6 +80,7 @@ var parts = []part{
 
 	deleting("origins", `kind = 'account' AND their_id = @account`),
 	deleting("invitations", `by_id = @account`),
+	deleting("invitation_groups", `group_id = @account`),
 	deleting("invited", `account_id = @account`),
 	deleting("applications", `account_id = @account`),
 	// A report of something that still stands goes on without its reporter.
@@ -96,7 +101,7 @@ var parts = []part{
 
 // own are the timelines of the account.
 const own = `SELECT id FROM timelines WHERE their_id = @account AND kind IN (
-	'feed', 'subfeed', 'eyes', 'directs', 'likes', 'comments', 'discussions', 'faves', 'mentions', 'notifications')`
+	'feed', 'group', 'subfeed', 'eyes', 'directs', 'likes', 'comments', 'discussions', 'faves', 'mentions', 'notifications')`
 
 func deleting(table, which string) part {
 	return part{table: table, query: fmt.Sprintf(

@@ -13,6 +13,7 @@ type Groups struct {
 	Directory
 	Mine []timelines.Account
 	Form GroupForm
+	Gone bool // the viewer has just deleted one
 }
 
 // Directory is a page of people or groups: all by title, or those that are asked for.

@@ -15,6 +15,20 @@ var leavingTexts = texts{
 	"delete.data.do": {"My data", "Мои данные"},
 	"delete.do":      {"Delete my account", "Удалить мою учётную запись"},
 
+	"disband.title":   {"Delete the group", "Удалить группу"},
+	"disband.open":    {"What happens then, and how", "Что при этом произойдёт и как это сделать"},
+	"disband.lead":    {"This is what happens:", "Вот что произойдёт:"},
+	"disband.now":     {"At once nobody sees the group any more, and nothing of it, neither members nor authors. It cannot be brought back.", "Сразу же группу и всё, что в ней есть, не увидит никто: ни участники, ни авторы. Вернуть её будет нельзя."},
+	"disband.name":    {"Nobody gets the name @{name} again.", "Имя @{name} больше никто не сможет занять."},
+	"disband.confirm": {"Type the name of the group", "Введите имя группы"},
+	"disband.hint":    {"{name}, so that it is no mistake", "{name}, чтобы не ошибиться"},
+	"disband.reason":  {"It stands in the log of what those in charge of the site did.", "Она останется в журнале действий тех, кто управляет сайтом."},
+	"disband.do":      {"Delete the group", "Удалить группу"},
+	"disband.done":    {"The group is deleted.", "Группа удалена."},
+
+	"invalid.confirm_name":   {"Type {value}, the name of this group.", "Введите {value}, имя этой группы."},
+	"admin.act.delete_group": {"{by}: deletes the group @{subject}", "{by}: удаление группы @{subject}"},
+
 	"leaving.title": {"Your account is being deleted", "Учётная запись удаляется"},
 	"leaving.left":  {"You are signed out. Until {date} you can sign in and keep your account. After that it is deleted for good.", "Сеансы завершены. До {date} можно войти и сохранить учётную запись. После этого она будет удалена навсегда."},
 	"leaving.until": {"Your account will be deleted on {date}.", "Ваша учётная запись будет удалена {date}."},

@@ -1,0 +1,69 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"riverrun/timelines"
+	"riverrun/timelines/admin"
+	"riverrun/web/view"
+)
+
+func (s groups) deleteForm(w http.ResponseWriter, r *request) error {
+	v, err := s.disbandView(r)
+	if err != nil {
+		return err
+	}
+	if v.Within, err = s.leaving.Within(r.Context(), v.Who.ID); err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, view.DisbandPage(v))
+}
+
+// disbandView reads the group of the address for the viewer, who must administer it or the site.
+func (s groups) disbandView(r *request) (v view.Disband, err error) {
+	v.Base = s.simple(r)
+	if v.Who, err = s.group(r); err != nil {
+		return v, err
+	}
+	if !r.signedIn() {
+		return v, errSignIn
+	}
+	if v.Sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil {
+		return v, err
+	}
+	if !v.Administers(v.Who.ID) && v.Sets.Role != admin.Administrator {
+		return v, timelines.ErrForbidden
+	}
+	return v, nil
+}
+
+// deleteGroup deletes a group, after its name was typed once more. Somebody who administers the site,
+// and not the group, also says why.
+func (s groups) deleteGroup(w http.ResponseWriter, r *request) error {
+	v, err := s.disbandView(r)
+	if err != nil {
+		return err
+	}
+	v.Confirm, v.Reason = r.PostFormValue("confirm"), r.PostFormValue("leave_reason")
+	confirm := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(v.Confirm), "@"))
+	_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		if v.Administers(v.Who.ID) {
+			return s.leaving.Disband(ctx, r.viewer.AccountID, v.Who.Name, confirm)
+		}
+		return s.leaving.DeleteGroup(ctx, admin.By{AccountID: r.viewer.AccountID}, v.Who.Name, confirm, v.Reason)
+	})
+	if err == nil {
+		return s.done(w, r, "/groups?gone")
+	}
+	is, err := s.formError(r, err)
+	if err != nil {
+		return err
+	}
+	if v.Within, err = s.leaving.Within(r.Context(), v.Who.ID); err != nil {
+		return err
+	}
+	v.Error = is
+	return s.redisplay(w, r, is, view.DisbandPage(v))
+}
