@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"testing"
+	"time"
 
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
@@ -170,3 +171,81 @@ func TestDueWhileTheStaffDecide(t *testing.T) {
 	}
 }
 
+// Name suggestions offer nobody who leaves.
+func TestNamesOfThoseWhoLeave(t *testing.T) {
+	s := webtest.New(t, nil)
+	ann, b, nobody := s.Person("ann"), s.Person("bob").Visitor(), s.Visitor()
+	const names, offered = "/search/names?q=an", `data-name="ann"`
+	b.Get(names).Wants(http.StatusOK).Has(offered)
+	ann.Visitor().Post("/settings/delete", "present", webtest.Password).Wants(http.StatusSeeOther)
+	b.Get(names).Wants(http.StatusOK).Lacks(offered)
+	nobody.Post("/login/keep", "link", keepsBy(t, nobody, "ann")).Wants(http.StatusOK)
+	b.Get(names).Wants(http.StatusOK).Has(offered)
+}
+
+// The same import, run again, brings nobody back who was deleted, nor what they wrote; another one gives
+// the name to nobody else.
+func TestImportedAgain(t *testing.T) {
+	s := webtest.New(t, nil)
+	ctx, store := t.Context(), leaving.Open(s.Store)
+	ann := timelines.ImportedAccount{ExternalID: "ann", Kind: timelines.User, Name: "ann", Title: "Ann"}
+	ben := timelines.ImportedAccount{ExternalID: "ben", Kind: timelines.User, Name: "ben", Title: "Ben"}
+	at := time.Date(2014, 1, 1, 0, 0, 0, 0, time.UTC)
+	post := func(key string, author, to timelines.ImportedAccount) timelines.Imported {
+		return timelines.Imported{ExternalID: key, Body: "hello", CreatedAt: at, Author: author, To: []timelines.ImportedAccount{to}}
+	}
+	talked := post("3", ben, ben)
+	talked.Comments = []timelines.ImportedComment{{ExternalID: "3/1", Body: "a word", CreatedAt: at, Author: ann}}
+	talked.Likes = []timelines.ImportedLike{{CreatedAt: at, Account: ann}}
+	both := talked
+	both.To = []timelines.ImportedAccount{ann, ben}
+	imports := func(source string, posts ...timelines.Imported) timelines.Tally {
+		t.Helper()
+		im, err := s.Store.Imports.Start(ctx, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = im.Add(ctx, posts)
+		if err := errors.Join(err, im.Close(ctx)); err != nil {
+			t.Fatal(err)
+		}
+		return im.Tally()
+	}
+	imports("friendfeed", post("1", ann, ann))
+	mia := s.Person("mia")
+	again := func(when string) {
+		t.Helper()
+		tally := imports("friendfeed", post("1", ann, ann), post("2", ann, ann), talked, both, post("4", ben, ann))
+		if tally.Left != 1 || tally.New.Comments+tally.New.Likes != 0 || tally.There.Posts > 1 {
+			t.Errorf("an import %s: %+v; want nothing of the one who left", when, tally)
+		}
+	}
+	mia.Act(func(ctx context.Context) (c timelines.Change, err error) {
+		return store.Delete(ctx, admin.By{}, "ann", "spam", false)
+	})
+	again("before the deletion")
+	mia.Act(func(ctx context.Context) (c timelines.Change, err error) {
+		return store.Delete(ctx, admin.By{}, "ann", "spam", true)
+	})
+	var id int64
+	if err := s.DB.Primary.QueryRow(ctx, `SELECT account_id FROM leaving`).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	for more := true; more; {
+		var err error
+		if more, err = store.Step(ctx, id, s.Tiers.Act, s.Tiers.Distribute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again("after the deletion")
+	imports("elsewhere", post("1", ann, ann))
+	s.Visitor().Get("/ann").Wants(http.StatusNotFound)
+	s.Visitor().Get("/ann-2").Wants(http.StatusOK)
+	var left int
+	err := s.DB.Primary.QueryRow(ctx, `
+		SELECT (SELECT count(*) FROM posts WHERE author_id = $1 AND deleted_at IS NULL) + (SELECT count(*) FROM comments WHERE author_id = $1)
+			+ (SELECT count(*) FROM accounts WHERE name = 'ann-3')`, id).Scan(&left)
+	if err != nil || left != 0 {
+		t.Errorf("%d things of the one who left, %v", left, err)
+	}
+}
