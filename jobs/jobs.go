@@ -230,8 +230,8 @@ var ErrNotRunning = errors.New("the job queue's workers are not running")
 // database. Stop must be called, whether or not Start was.
 func New(cfg Config) (*Jobs, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.Sources == nil || cfg.Staff == nil || cfg.Exports == nil || cfg.Log == nil {
-		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes, Sources, Staff, Exports and Log must be set")
+	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.Sources == nil || cfg.Staff == nil || cfg.Leaving == nil || cfg.Exports == nil || cfg.Log == nil {
+		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes, Sources, Staff, Leaving, Exports and Log must be set")
 	}
 	if cfg.PollInterval < cfg.FetchCooldown {
 		return nil, fmt.Errorf("jobs: jobs are looked for every %v, but fetched every %v at most", cfg.PollInterval, cfg.FetchCooldown)

@@ -151,6 +151,7 @@ func TestNewRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*Config){
 		"no pool":                 func(c *Config) { c.Pool = nil },
 		"no tiers":                func(c *Config) { c.Tiers = nil },
+		"no leaving":              func(c *Config) { c.Leaving = nil },
 		"no log":                  func(c *Config) { c.Log = nil },
 		"rescue before timeout":   func(c *Config) { c.RescueAfter = c.JobTimeout + 1; c.JobTimeout = time.Hour },
 		"poll faster than fetch":  func(c *Config) { c.PollInterval, c.FetchCooldown = time.Millisecond, time.Second },

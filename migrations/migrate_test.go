@@ -87,6 +87,26 @@ func TestUpDownUp(t *testing.T) {
 	}
 }
 
+// Without deletions, those who could still keep their account have it again, and only they.
+func TestDownFromDeletions(t *testing.T) {
+	ctx, pool := t.Context(), testdb.New(t).Primary
+	_, err := pool.Exec(ctx, `
+		WITH made AS (INSERT INTO accounts (kind, name, title) VALUES ('user', 'ann', 'Ann'), ('user', 'bob', 'Bob') RETURNING id, name),
+			hidden AS (INSERT INTO unseen_accounts (account_id, cause) SELECT id, 'leaving' FROM made)
+		INSERT INTO leaving (account_id, ends_at, by_staff, begun) SELECT id, now(), false, name = 'bob' FROM made`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.PrimaryDown(ctx, pool, 31); err != nil {
+		t.Fatal(err)
+	}
+	var names string
+	err = pool.QueryRow(ctx, `SELECT string_agg(name, ' ') FROM unseen_accounts u JOIN accounts a ON a.id = u.account_id`).Scan(&names)
+	if err != nil || names != "bob" {
+		t.Errorf("hidden: %q, %v; want bob", names, err)
+	}
+}
+
 func version(t *testing.T, pool *pgxpool.Pool) int {
 	t.Helper()
 	v, err := migrations.Version(t.Context(), pool)

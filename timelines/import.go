@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 	"unique"
@@ -97,6 +98,8 @@ type Import struct {
 	known knownTimelines
 	// unsure are the posts without a language, by id.
 	unsure map[int64]unsure
+	// left are the people whom Tally.Left counts.
+	left map[string]bool
 	// guessing are those of them whose turn comes, those of one author together.
 	guessing []int64
 }
@@ -113,7 +116,12 @@ type Count struct{ Accounts, Groups, Posts, Comments, Likes int64 }
 
 // Tally counts what an import created (New) and what was there before (There). A thing that
 // it met twice counts once.
-type Tally struct{ New, There Count }
+type Tally struct {
+	New, There Count
+	// Left are people who were skipped with all that they wrote, since their accounts are to be deleted
+	// here, or were deleted.
+	Left int64
+}
 
 // importLocks is the first key of the advisory locks of imports. The second is the hash of
 // the source's name.
@@ -149,7 +157,7 @@ func (s Imports) Start(ctx context.Context, source string) (*Import, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start import: %w", err), conn.Hijack().Close(ctx))
 	}
-	im := &Import{store: s.core, source: source, conn: conn, first: firstIDs{}, known: knownTimelines{accounts: map[int64]map[string]int64{}}, unsure: map[int64]unsure{}}
+	im := &Import{store: s.core, source: source, conn: conn, first: firstIDs{}, known: knownTimelines{accounts: map[int64]map[string]int64{}}, unsure: map[int64]unsure{}, left: map[string]bool{}}
 	for kind, table := range map[string]string{User: "accounts", originPost: "posts", originComment: "comments"} {
 		var id int64
 		err := conn.QueryRow(ctx, `SELECT nextval(pg_get_serial_sequence(@table, 'id'))`, pgx.StrictNamedArgs{"table": table}).Scan(&id)
@@ -196,7 +204,8 @@ func (im *Import) Add(ctx context.Context, posts []Imported) (Change, error) {
 	return im.run(ctx, func(b *batch) error { return b.addPosts(posts) })
 }
 
-// Accounts creates the accounts that are missing and returns the ids of all, by ExternalID.
+// Accounts creates the accounts that are missing and returns the ids of all, by ExternalID, but for
+// those who left (Tally).
 // The Change is like that of Add.
 func (im *Import) Accounts(ctx context.Context, accounts []ImportedAccount) (map[string]int64, Change, error) {
 	var ids map[string]int64
@@ -237,6 +246,8 @@ func (im *Import) run(ctx context.Context, gather func(*batch) error, after ...f
 	}
 	im.tally.New.add(done.tally.New)
 	im.tally.There.add(done.tally.There)
+	maps.Copy(im.left, done.batch.left)
+	im.tally.Left = int64(len(im.left))
 	im.known.keep(done.batch)
 	for _, p := range done.batch.posts {
 		if len(p.fits) > 0 {

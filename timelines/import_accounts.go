@@ -21,13 +21,15 @@ import (
 func (b *batch) findAccounts(ctx context.Context) error {
 	// As in recall, each is found by itself.
 	const query = `
-		SELECT k.key, a.id, a.kind, a.about,
+		SELECT k.key, a.id, a.kind, a.about, a.kind = '` + Gone + `' OR EXISTS (SELECT FROM leaving l WHERE l.account_id = a.id OFFSET 0),
 			EXISTS (SELECT FROM credentials c WHERE c.account_id = a.id OFFSET 0)
 			OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id OFFSET 0)
 		FROM unnest(@keys::text[]) k (key)
 		CROSS JOIN LATERAL (
-			SELECT their_id FROM origins WHERE source = @source AND kind = 'account' AND external_id = k.key OFFSET 0) o
-		CROSS JOIN LATERAL (SELECT * FROM accounts WHERE id = o.their_id OFFSET 0) a`
+			SELECT their_id FROM origins WHERE source = @source AND kind = 'account'
+				AND external_id IN (k.key, 'sha256:' || encode(sha256(convert_to(k.key, 'UTF8')), 'hex')) OFFSET 0) o
+		-- It waits for the end of a deletion, and one that ends later waits for the batch.
+		CROSS JOIN LATERAL (SELECT * FROM accounts WHERE id = o.their_id OFFSET 0 FOR KEY SHARE) a`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{
 		"source": b.source, "keys": slices.Collect(maps.Keys(b.accounts)),
 	})
@@ -36,8 +38,12 @@ func (b *batch) findAccounts(ctx context.Context) error {
 	}
 	var key, kind, about string
 	var id int64
-	var claimed bool
-	_, err = pgx.ForEachRow(rows, []any{&key, &id, &kind, &about, &claimed}, func() error {
+	var left, claimed bool
+	_, err = pgx.ForEachRow(rows, []any{&key, &id, &kind, &about, &left, &claimed}, func() error {
+		if left {
+			b.left[key] = true
+			return nil
+		}
 		a := b.accounts[key]
 		if kind == User && a.Kind == Group {
 			return fmt.Errorf("account %s: a group, which was a person: %w", key, &InvalidError{Field: "accounts", Code: "kind_other"})
@@ -48,10 +54,31 @@ func (b *batch) findAccounts(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find accounts: %w", err)
 	}
+	if len(b.left) > 0 {
+		b.dropLeft()
+	}
 	for _, a := range b.accounts {
 		a.new = a.ID == 0
 	}
 	return nil
+}
+
+// dropLeft drops people from the batch whose accounts are to be deleted here, or were deleted: what they
+// wrote and liked, and posts that were sent to nobody else. The lists are the caller's, so they are copied.
+func (b *batch) dropLeft() {
+	of := func(a ImportedAccount) bool { return b.left[a.ExternalID] }
+	b.posts = slices.DeleteFunc(b.posts, func(p *importPost) bool {
+		nowhere := len(p.To)+len(p.Direct) == 0
+		p.To, p.Direct = slices.DeleteFunc(slices.Clone(p.To), of), slices.DeleteFunc(slices.Clone(p.Direct), of)
+		p.Comments = slices.DeleteFunc(slices.Clone(p.Comments), func(c ImportedComment) bool { return of(c.Author) })
+		p.Likes = slices.DeleteFunc(slices.Clone(p.Likes), func(l ImportedLike) bool { return of(l.Account) })
+		return of(p.Author) || !nowhere && len(p.To)+len(p.Direct) == 0
+	})
+	clear(b.byKey)
+	for _, p := range b.posts {
+		b.byKey[p.ExternalID] = p
+	}
+	maps.DeleteFunc(b.accounts, func(key string, _ *importAccount) bool { return b.left[key] })
 }
 
 // names yields the names that an account may have here, the best first. The last one

@@ -27,6 +27,7 @@ type batch struct {
 	known knownTimelines
 
 	accounts map[string]*importAccount // by ExternalID
+	left     map[string]bool           // by ExternalID, those who were deleted here
 	posts    []*importPost             // in the order in which they were met
 	byKey    map[string]*importPost
 	// commentOf maps the key of a comment to the key of its post.
@@ -142,7 +143,7 @@ const (
 )
 
 func newBatch(c *core, source string, tx pgx.Tx) *batch {
-	return &batch{core: c, source: source, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, marks: map[string]int64{}, made: map[int64]importComment{}}
+	return &batch{core: c, source: source, tx: tx, accounts: map[string]*importAccount{}, left: map[string]bool{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, marks: map[string]int64{}, made: map[int64]importComment{}}
 }
 
 // mention adds an account to the batch, or adds to it what this mention says.

@@ -23,14 +23,16 @@ type LeavingError struct {
 	Begun   bool      // it is too late to keep it
 	ByStaff bool      // only the staff can keep it
 	Reason  string    // of the staff, or empty
+	// Suspended is set for somebody who is suspended too.
+	Suspended *SuspendedError
 }
 
 func (e *LeavingError) Error() string { return "account " + e.Account.Name + " is to be deleted" }
 
 // checkLeavingTx returns a *LeavingError if the account is to be deleted.
-func checkLeavingTx(ctx context.Context, tx pgx.Tx, a Account) error {
+func checkLeavingTx(ctx context.Context, tx pgx.Tx, a Account, suspended *SuspendedError) error {
 	const query = `SELECT ends_at, begun, by_staff, reason FROM leaving WHERE account_id = @account`
-	is := &LeavingError{Account: a}
+	is := &LeavingError{Account: a, Suspended: suspended}
 	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": a.ID}).Scan(&is.Ends, &is.Begun, &is.ByStaff, &is.Reason)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil

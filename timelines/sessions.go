@@ -68,7 +68,7 @@ func (s Accounts) SignIn(ctx context.Context, name, password string) (token stri
 		if tag.RowsAffected() == 0 {
 			return none, ErrBadCredentials
 		}
-		if err := checkSuspendedTx(ctx, tx, a); err != nil {
+		if err := checkMaySignInTx(ctx, tx, a); err != nil {
 			return none, err
 		}
 		_, err = tx.Exec(ctx, begin, pgx.StrictNamedArgs{"token_hash": session[:], "account": a.ID, "age": s.opts.SessionAge})
@@ -83,32 +83,48 @@ func (s Accounts) SignIn(ctx context.Context, name, password string) (token stri
 	return token, a, nil
 }
 
-// silencedAccount is true if @account is suspended now, or is to be deleted.
+// silencedAccount is true if @account is suspended now, or is to be deleted, or is gone.
 const silencedAccount = `(EXISTS (SELECT FROM suspensions WHERE account_id = @account AND coalesce(ends_at > now(), true))
-	OR EXISTS (SELECT FROM leaving WHERE account_id = @account))`
+	OR EXISTS (SELECT FROM leaving WHERE account_id = @account)
+	OR EXISTS (SELECT FROM accounts WHERE id = @account AND kind = '` + Gone + `'))`
 
-// checkSuspendedTx returns a *SuspendedError, a *WaitingError or a *LeavingError if the account may not sign in now.
-func checkSuspendedTx(ctx context.Context, tx pgx.Tx, a Account) error {
+// checkMaySignInTx returns a *LeavingError, a *SuspendedError or a *WaitingError if the account may not sign in now.
+func checkMaySignInTx(ctx context.Context, tx pgx.Tx, a Account) error {
+	suspended, err := suspensionTx(ctx, tx, a)
+	if err != nil {
+		return err
+	}
+	// First, for it can be too late to keep the account once the suspension is over.
+	if err := checkLeavingTx(ctx, tx, a, suspended); err != nil {
+		return err
+	}
+	if suspended != nil {
+		return suspended
+	}
+	return checkWaitingTx(ctx, tx, a)
+}
+
+// suspensionTx returns how the account is suspended now, or nil.
+func suspensionTx(ctx context.Context, tx pgx.Tx, a Account) (*SuspendedError, error) {
 	const query = `SELECT reason, ends_at FROM suspensions WHERE account_id = @account AND coalesce(ends_at > now(), true)`
 	is := &SuspendedError{Account: a}
 	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": a.ID}).Scan(&is.Reason, &is.Ends)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return checkWaitingTx(ctx, tx, a)
+		return nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read suspension: %w", err)
+		return nil, fmt.Errorf("read suspension: %w", err)
 	}
-	return is
+	return is, nil
 }
 
-// checkWaitingTx returns a *WaitingError if the account was not let in (package doors), or a
-// *LeavingError.
+// checkWaitingTx returns a *WaitingError if the account was not let in (package doors).
 func checkWaitingTx(ctx context.Context, tx pgx.Tx, a Account) error {
 	const query = `SELECT created_at, refused_at, answer FROM applications WHERE account_id = @account`
 	is := &WaitingError{Account: a}
 	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": a.ID}).Scan(&is.Since, &is.Refused, &is.Answer)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return checkLeavingTx(ctx, tx, a)
+		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read application: %w", err)

@@ -84,6 +84,11 @@ func leaver(t *testing.T, s *webtest.Site, bob, mia *webtest.Person) (ann *webte
 	} {
 		exec(table, leaverID, leaverSaid)
 	}
+	for page, as := range map[string]string{"/" + leaverName + "/likes": "bob", "/bob": leaverName} {
+		if err := admin.Open(s.Store).RecordRebuild(ctx, admin.By{}, page, as); err != nil {
+			t.Fatal(err)
+		}
+	}
 	_, err := reports.Open(s.Store).File(ctx, ann.Account.ID, reports.Thing{Name: "mia"}, reports.Spam, leaverSaid)
 	if err != nil {
 		t.Fatal(err)
@@ -114,6 +119,7 @@ func rest(t *testing.T, s *webtest.Site, bob *webtest.Person) (found []string) {
 	stay := map[string]string{ // the number, and nothing else
 		"accounts": `kind = 'gone'`, "posts": `deleted_at IS NOT NULL`, "comments": `deleted_at IS NOT NULL`,
 		"timelines": `kind <> 'subfeed'`, "unseen_accounts": `cause = 'leaving'`, "access_log": `true`, // trimmed after a week
+		"origins": `external_id LIKE 'sha256:%'`,
 	}
 	for _, table := range tables {
 		query := `SELECT r::text FROM ` + pgx.Identifier{table}.Sanitize() + ` r WHERE (r::text ~* @words OR r::text ~ @id AND NOT (@stays))`

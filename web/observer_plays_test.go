@@ -63,6 +63,7 @@ func (w *observed) stage() {
 		{name: "a former text shown to a reader", act: (*scene).former, lasting: true, places: []string{onStage}},
 		{name: "a comment counted as new that its reader may not see", act: (*scene).tell, lasting: true, places: []string{onStage}},
 		{name: "somebody hidden by a suspension shown on a page, in a feed or in a push", act: (*scene).suspend, lasting: true, places: []string{onStage}},
+		{name: "somebody who deletes their account shown, or not shown again who keeps it", act: (*scene).depart, places: []string{onStage}},
 		{name: "a post that the staff removed still shown", act: (*scene).silence, places: []string{onStage}},
 		{name: "posts shown again while all of somebody's are being removed", act: (*scene).removeAll, places: []string{onStage}},
 		{name: "a private site that shows something to those who are not signed in", act: (*scene).closeSite, places: []string{onStage}},

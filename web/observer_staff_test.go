@@ -280,6 +280,54 @@ func (s *scene) suspend() {
 	}
 }
 
+// depart: a guest deletes their account, so that only the staff see anything of it, and keeps it after
+// all.
+func (s *scene) depart() {
+	g := s.guest()
+	s.stranger.subscribe(g.name)
+	p := g.publish([]string{g.name, clubOfGuests}, []string{g.name, clubOfGuests}, false)
+	if p == nil {
+		s.must("write", false)
+		return
+	}
+	s.comment(g)
+	s.must("like", g.likeIt(s.post))
+	s.watch(s.stranger.resident, "/", "/everything", "/"+g.name, s.page())
+	s.watch(s.friend.resident, "/p/"+p.code)
+	s.watch(nil, "/everything", s.page())
+	page, text := "/p/"+p.code, p.text.last()
+	s.shows(page, text, s.stranger.resident, nil)
+	var open []*webtest.Page
+	for _, n := range s.watched {
+		open = append(open, n.Open(g.Person, "/everything"))
+	}
+	v := g.visitors[slices.Index(s.nodes, s.author.on[0])]
+	hidden := s.facts.set(setting{unseen, g.name, "", true})
+	v.Post("/settings/delete", "present", newPassword).Wants(http.StatusSeeOther)
+	hidden(true)
+	s.suspended = true // until they are back
+	for _, page := range open {
+		if got := page.Closed(); got.Code != live.CloseSignedOut {
+			s.t.Errorf("%s: a page of somebody who leaves is closed with %v", s.play.name, got)
+		}
+	}
+	s.heat(g.name, page[1:], s.page()[1:])
+	s.everywhere(g.name, p)
+	s.shows(page, text, s.office)
+	s.comment(s.author)
+	link := keepLink.FindStringSubmatch(v.Post("/login", "username", g.name, "password", newPassword).Wants(http.StatusForbidden).Body)
+	if link == nil {
+		s.must("offer to keep the account", false)
+		return
+	}
+	seen := s.facts.set(setting{unseen, g.name, "", false})
+	v.Post("/login/keep", "link", link[1]).Wants(http.StatusOK)
+	seen(true)
+	s.back(g)
+	s.shows(page, text, s.stranger.resident, s.friend.resident, nil)
+	s.shows("/"+g.name, g.title, s.stranger.resident, s.friend.resident, nil)
+}
+
 // lapse lets the time of a suspension be over, and does what the job does then.
 func (s *scene) lapse(g *actor) {
 	ctx, node := s.t.Context(), s.author.on[0]

@@ -72,6 +72,7 @@ var problems = []struct {
 	{timelines.ErrBlocked, problem{http.StatusForbidden, "error.forbidden.title", "error.blocked"}}, // one of the next but one
 	{timelines.ErrExcluded, problem{http.StatusForbidden, "error.forbidden.title", "error.excluded"}},
 	{timelines.ErrForbidden, forbidden},
+	{leaving.ErrBegun, problem{http.StatusConflict, "leaving.title", "leaving.begun"}},
 	{rivers.ErrForbidden, forbidden},
 	{errCrossOrigin, problem{http.StatusForbidden, "error.forbidden.title", "error.crossorigin"}},
 	{errOtherViewer, problem{http.StatusConflict, "error.otherviewer.title", "error.otherviewer"}},

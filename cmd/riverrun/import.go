@@ -60,6 +60,9 @@ func runImport(ctx context.Context, e *env, args []string) error {
 		err = errors.Join(in.files(ctx, files), im.Close(ctx))
 		tally := im.Tally()
 		fmt.Fprintf(e.stdout, "new: %s\nthere: %s\n", counted(tally.New), counted(tally.There))
+		if tally.Left > 0 {
+			fmt.Fprintf(e.stdout, "skipped, with what they wrote, as their accounts were deleted here: %d\n", tally.Left)
+		}
 		return err
 	})
 }

@@ -1,5 +1,9 @@
 -- Accounts that are being deleted, and the names that nobody may take again.
 
+-- First, as it reads millions of rows, and accounts are locked from the next statement on.
+-- An import forgets whom it brought.
+CREATE INDEX origins_account_idx ON origins (their_id) WHERE kind = 'account';
+
 ALTER TABLE accounts DROP CONSTRAINT accounts_kind;
 ALTER TABLE accounts ADD CONSTRAINT accounts_kind CHECK (kind IN ('user', 'group', 'gone'));
 COMMENT ON COLUMN accounts.kind IS 'gone: what is left of a person who deleted their account, with nothing of theirs; rows that others rely on refer to it';
@@ -24,10 +28,12 @@ COMMENT ON COLUMN leaving.begun IS 'a job deletes it, and it cannot be kept any 
 -- A job finds those that are due.
 CREATE INDEX leaving_ends_idx ON leaving (ends_at) WHERE NOT begun;
 
--- An import is forgotten by whom it brought.
-CREATE INDEX origins_account_idx ON origins (their_id) WHERE kind = 'account';
-
 CREATE TABLE left_names (
     sum bytea NOT NULL CONSTRAINT left_names_pkey PRIMARY KEY CONSTRAINT left_names_sum CHECK (octet_length(sum) = 32)
 );
 COMMENT ON TABLE left_names IS 'SHA-256 of names whose accounts were deleted: texts of others mention them, so nobody else gets them';
+
+COMMENT ON COLUMN origins.external_id IS 'its number at the source; of an account that was deleted here: sha256: and the SHA-256 of that';
+COMMENT ON TABLE acts IS 'the audit log: each act of an administrator or a moderator, also those by the command line; rows are changed only when an account is deleted, which takes its name out';
+-- These name people by the address of a page.
+CREATE INDEX acts_rebuilt_idx ON acts (id) WHERE kind = 'rebuild_river';

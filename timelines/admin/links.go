@@ -51,8 +51,8 @@ func (s *Store) Claim(ctx context.Context, account int64, token string) (timelin
 	return s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {
 		c.Actor = account
 		// Two links that are used at once: the second finds an administrator.
-		if _, err := tx.Exec(ctx, `LOCK TABLE staff IN SHARE ROW EXCLUSIVE MODE`); err != nil {
-			return c, nil, fmt.Errorf("lock staff: %w", err)
+		if err := LockStaffTx(ctx, tx); err != nil {
+			return c, nil, err
 		}
 		if _, err := timelines.TakeLinkTx(ctx, tx, token, timelines.LinkAdministrator); err != nil {
 			return c, nil, err

@@ -154,11 +154,19 @@ const acting = `s.role = 'administrator' AND NOT EXISTS (
 	SELECT FROM suspensions p WHERE p.account_id = s.account_id AND p.ends_at IS NULL)
 	AND NOT EXISTS (SELECT FROM leaving v WHERE v.account_id = s.account_id)`
 
+// LockStaffTx keeps the staff as it is until the transaction ends. It comes before locks of accounts.
+func LockStaffTx(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, `LOCK TABLE staff IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+		return fmt.Errorf("lock staff: %w", err)
+	}
+	return nil
+}
+
 // LastTx returns ErrLastAdministrator if the account is an administrator and there is no other. Staff
 // stays as it is until the transaction ends, so of two who go at once the second finds that it is the last.
 func LastTx(ctx context.Context, tx pgx.Tx, account int64) error {
-	if _, err := tx.Exec(ctx, `LOCK TABLE staff IN SHARE ROW EXCLUSIVE MODE`); err != nil {
-		return fmt.Errorf("lock staff: %w", err)
+	if err := LockStaffTx(ctx, tx); err != nil {
+		return err
 	}
 	const query = `
 		SELECT EXISTS (SELECT FROM staff s WHERE s.account_id = @account AND s.role = 'administrator')
@@ -180,8 +188,8 @@ func (s *Store) SetRole(ctx context.Context, by By, name string, role Role) (tim
 	return s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {
 		c.Actor = by.AccountID
 		// Two administrators who unmake each other: the second finds that it is the last.
-		if _, err := tx.Exec(ctx, `LOCK TABLE staff IN SHARE ROW EXCLUSIVE MODE`); err != nil {
-			return c, nil, fmt.Errorf("lock staff: %w", err)
+		if err := LockStaffTx(ctx, tx); err != nil {
+			return c, nil, err
 		}
 		if by, err = RequireTx(ctx, tx, by, Administrator); err != nil {
 			return c, nil, err

@@ -18,12 +18,15 @@ func (s *Store) Due(ctx context.Context, limit int) (int, error) {
 			WITH old AS (
 				SELECT p.account_id FROM applications p
 				WHERE p.refused_at < now() - interval '30 days' AND NOT EXISTS (SELECT FROM leaving l WHERE l.account_id = p.account_id)
-				ORDER BY p.account_id LIMIT @limit
-			), recorded AS (
-				INSERT INTO acts (by_name, kind, account_id, subject, detail)
-				SELECT '', @kind, a.id, a.name, 'was not let in 30 days ago' FROM old JOIN accounts a ON a.id = old.account_id
+				-- Somebody whom the staff let in just now is skipped.
+				ORDER BY p.account_id LIMIT @limit FOR UPDATE OF p SKIP LOCKED
+			), noted AS (
+				-- The staff may delete one of them just now.
+				INSERT INTO leaving (account_id, ends_at, by_staff) SELECT account_id, now(), true FROM old
+				ON CONFLICT DO NOTHING RETURNING account_id
 			)
-			INSERT INTO leaving (account_id, ends_at, by_staff) SELECT account_id, now(), true FROM old`
+			INSERT INTO acts (by_name, kind, account_id, subject, detail)
+			SELECT '', @kind, a.id, a.name, 'was not let in 30 days ago' FROM noted JOIN accounts a ON a.id = noted.account_id`
 		if _, err := tx.Exec(ctx, refused, pgx.StrictNamedArgs{"limit": limit, "kind": actDelete}); err != nil {
 			return fmt.Errorf("find those not let in: %w", err)
 		}

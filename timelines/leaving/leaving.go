@@ -104,6 +104,9 @@ func (s *Store) Delete(ctx context.Context, by admin.By, name, reason string, at
 	}
 	return s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {
 		c.Actor = by.AccountID
+		if err := admin.LockStaffTx(ctx, tx); err != nil {
+			return c, nil, err
+		}
 		by, of, err := admin.OnTx(ctx, tx, by, admin.Administrator, name)
 		if err != nil {
 			return c, nil, err

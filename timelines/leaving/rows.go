@@ -78,7 +78,9 @@ var parts = []part{
 	deleting("drafts", `account_id = @account`),
 	deleting("exports", `account_id = @account`),
 
-	deleting("origins", `kind = 'account' AND their_id = @account`),
+	// An import does not bring the person back (timelines.findAccounts).
+	changing("origins", `external_id = 'sha256:' || encode(sha256(convert_to(external_id, 'UTF8')), 'hex'), title = ''`,
+		`kind = 'account' AND their_id = @account AND external_id NOT LIKE 'sha256:%'`),
 	deleting("invitations", `by_id = @account`),
 	deleting("invitation_groups", `group_id = @account`),
 	deleting("invited", `account_id = @account`),
@@ -96,6 +98,9 @@ var parts = []part{
 	changing("acts", `account_id = NULL, detail = '', subject = CASE subject WHEN (SELECT name FROM accounts WHERE id = @account) THEN '—' ELSE subject END`,
 		`account_id = @account`),
 	changing("acts", `by_id = NULL, by_name = '—'`, `by_id = @account`),
+	// They name people by the address of a page, and as its viewer.
+	changing("acts", `subject = '—', detail = ''`, `kind = 'rebuild_river' AND EXISTS (
+		SELECT FROM accounts a WHERE a.id = @account AND (subject || ' ' || detail) ~* ('(^|[^a-z0-9-])' || a.name || '($|[^a-z0-9-])'))`),
 	deleting("unseen_accounts", `account_id = @account AND cause <> 'leaving'`),
 }
 

@@ -41,7 +41,14 @@ func (s *Store) Step(ctx context.Context, account int64,
 // forgetTx deletes a block of rows, or if none is left makes the account one that is gone.
 func (s *Store) forgetTx(ctx context.Context, tx pgx.Tx, account int64) (more bool, drop []timelines.Invalidation, err error) {
 	args := pgx.StrictNamedArgs{"account": account}
-	if _, err := tx.Exec(ctx, `SELECT FROM accounts WHERE id = @account FOR NO KEY UPDATE`, args); err != nil {
+	// A part deletes there, and its lock comes before those of accounts.
+	if _, err := tx.Exec(ctx, `LOCK TABLE staff IN ROW EXCLUSIVE MODE`); err != nil {
+		return false, nil, fmt.Errorf("lock staff: %w", err)
+	}
+	// This waits for all who have written something with the account, or have looked for it to do so
+	// (timelines.findAccounts), so the statements below see what they wrote. Those who come later find
+	// the account gone.
+	if _, err := tx.Exec(ctx, `SELECT FROM accounts WHERE id = @account FOR UPDATE`, args); err != nil {
 		return false, nil, fmt.Errorf("lock account: %w", err)
 	}
 	var begun bool
@@ -52,7 +59,7 @@ func (s *Store) forgetTx(ctx context.Context, tx pgx.Tx, account int64) (more bo
 	if err != nil {
 		return false, nil, fmt.Errorf("read when an account is deleted: %w", err)
 	}
-	// A request or a load that was under way when the account was hidden may have committed later.
+	// A request, a load or an import that was under way when the account was hidden may have committed later.
 	const late = `
 		INSERT INTO removals (account_id, whole)
 		SELECT @account, true WHERE EXISTS (SELECT FROM posts WHERE author_id = @account AND deleted_at IS NULL)

@@ -40,6 +40,9 @@ func LeavingText(loc *Locale, is *timelines.LeavingError) string {
 	if is.Reason != "" {
 		text += " " + loc.T("leaving.why", "reason", Unturned(is.Reason))
 	}
+	if is.Suspended != nil {
+		text += " " + SuspendedText(loc, is.Suspended)
+	}
 	return text
 }
 
