@@ -60,7 +60,7 @@ func club(t *testing.T, s *webtest.Site, level string) (ann, bob, eve *webtest.P
 		`INSERT INTO origins (their_id, source, kind, external_id) VALUES ($1, 'friendfeed', 'account', $2)`,
 		`INSERT INTO lists (account_id, slug, title) SELECT id, 'clubs', 'Clubs' FROM accounts WHERE name = 'bob' AND $1::bigint > 0 AND $2::text <> ''`,
 		`INSERT INTO list_members (list_id, subscriber_id, account_id) SELECT l.id, l.account_id, $1::bigint FROM lists l WHERE l.slug = 'clubs' AND $2::text <> ''`,
-		`INSERT INTO invitations (by_id, expires_at, uses, code) SELECT id, now(), 1, repeat('B', 26) FROM accounts WHERE name = 'ann' AND $1::bigint > 0 AND $2::text <> ''`,
+		`INSERT INTO invitations (by_id, expires_at, uses, code) SELECT id, now() + interval '1 day', 1, repeat('B', 26) FROM accounts WHERE name = 'ann' AND $1::bigint > 0 AND $2::text <> ''`,
 		`INSERT INTO invitation_groups (invitation_id, group_id) SELECT id, $1::bigint FROM invitations WHERE $2::text <> ''`,
 		`INSERT INTO subscription_requests (subscriber_id, account_id) SELECT id, $1::bigint FROM accounts WHERE name = 'eve' AND $2::text <> ''`,
 	} {

@@ -89,6 +89,18 @@ func (s *Store) endTx(ctx context.Context, tx pgx.Tx, actor int64, name string, 
 	if err != nil {
 		return c, nil, fmt.Errorf("note that a group is deleted: %w", err)
 	}
+	// One who joins by an invitation joins its groups. Invitations that are to no other group end, since
+	// some let people in for the sake of the group alone (package doors).
+	for _, query := range []string{
+		`UPDATE invitations SET withdrawn_at = now() WHERE withdrawn_at IS NULL
+			AND id IN (SELECT invitation_id FROM invitation_groups WHERE group_id = @group)
+			AND NOT EXISTS (SELECT FROM invitation_groups o WHERE o.invitation_id = invitations.id AND o.group_id <> @group)`,
+		`DELETE FROM invitation_groups WHERE group_id = @group`,
+	} {
+		if _, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"group": group}); err != nil {
+			return c, nil, fmt.Errorf("end invitations to a group: %w", err)
+		}
+	}
 	hidden, err := admin.HideTx(ctx, tx, group, admin.CauseLeaving)
 	if err != nil {
 		return c, nil, err
