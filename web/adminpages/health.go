@@ -31,7 +31,7 @@ func (p *Pages) health(c Call) (err error) {
 		Base: c.Base(), since: p.process.Pulse.Since(), was: p.process.Pulse.Report(),
 		jobless: p.process.Jobs == nil, routes: p.process.Pulse.Routes(slowest),
 	}
-	if v.rivers, err = p.process.Rivers.Counts(ctx); err != nil {
+	if v.rivers, err = p.process.Rivers.Counts(ctx, countingTime); err != nil {
 		return err
 	}
 	if !v.jobless {
