@@ -86,8 +86,11 @@ type Config struct {
 	// Backlog reports whether closed rivers may lack a change older than that; then a page
 	// that is opened brings its river up to date by itself. nil: never.
 	Backlog func(ctx context.Context, than time.Duration) (bool, error)
-	// Figures are all figures of this process, for the page /admin/health; nil: it has none.
+	// Figures are those of this process, for the page /admin/health; nil: it has none. They are gathered
+	// every ten seconds and must not ask a database.
 	Figures prometheus.Gatherer
+	// Waiting counts the jobs of all processes that wait; nil: nobody knows.
+	Waiting func(context.Context) (int64, error)
 	// Jobs says how the jobs of all processes stand, for the same page; nil: nobody knows.
 	Jobs func(context.Context, pgx.Tx) ([]adminpages.JobKind, error)
 	// LimitsInForce are the operator's settings of limits, for the page /admin/limits.
@@ -206,7 +209,7 @@ func New(c Config) (*Server, error) {
 		static:          static,
 		reads:           marks,
 		dictionary:      dictionary.Open(c.Timelines),
-		pulse:           pulse.New(c.Figures, c.Log),
+		pulse:           pulse.New(c.Figures, c.Waiting, c.Log),
 		signins:         signins.Open(c.Timelines),
 		used:            newUsed(signins.Open(c.Timelines), c.Log),
 		reports:         reports.Open(c.Timelines),

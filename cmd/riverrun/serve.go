@@ -86,6 +86,7 @@ func serve(ctx context.Context, e *env, n *node, listener, ops net.Listener) (er
 		Metrics:         n.metrics,
 		Figures:         n.metrics,
 		Jobs:            jobsByKind,
+		Waiting:         func(ctx context.Context) (int64, error) { return jobs.Waiting(ctx, n.stores.primary) },
 		LimitsInForce:   n.config.limits,
 		Backlog: func(ctx context.Context, than time.Duration) (bool, error) {
 			return jobs.Behind(ctx, n.stores.primary, than)
