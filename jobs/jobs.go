@@ -133,6 +133,9 @@ type Config struct {
 	Log      *slog.Logger
 	// Metrics is where the metrics are registered until Stop; nil for nowhere.
 	Metrics prometheus.Registerer
+	// Counts is where the metrics are registered until Stop that ask the database whenever they are
+	// collected; nil for nowhere.
+	Counts prometheus.Registerer
 
 	// NowWorkers and LaterWorkers are how many jobs of Tier 1 and of Tier 2 this
 	// node works at a time, RebuildWorkers how many rebuilds of open rivers. Most of a
@@ -260,7 +263,7 @@ func New(cfg Config) (*Jobs, error) {
 	j.alive = &presence{
 		config: pool.Config().ConnConfig, client: j.client.ID(), every: cfg.TakeOverEvery, log: cfg.Log, lookout: j.lookout,
 	}
-	if err := j.metrics.register(cfg.Metrics); err != nil {
+	if err := j.metrics.register(cfg.Metrics, cfg.Counts); err != nil {
 		j.closePools()
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
@@ -406,7 +409,7 @@ func (j *Jobs) Stop(ctx context.Context) error {
 		j.cfg.Log.WarnContext(ctx, "other nodes are not told of jobs that were put back", "error", err)
 	}
 	j.alive.stop() // after the last job
-	j.metrics.unregister(j.cfg.Metrics)
+	j.metrics.unregister(j.cfg.Metrics, j.cfg.Counts)
 	j.cfg.Fetch.Close()
 	j.closePools()
 	return nil

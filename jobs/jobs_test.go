@@ -215,7 +215,7 @@ func TestMetrics(t *testing.T) {
 		return nil
 	}}
 	cfg := config(t, pool, c)
-	cfg.Metrics = registry
+	cfg.Metrics, cfg.Counts = registry, registry
 	j := start(t, cfg)
 	if second, err := New(cfg); err == nil {
 		t.Error("registering the same metrics twice: got no error")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -57,31 +58,41 @@ func (m *metrics) took(kind string, d time.Duration) {
 func (m *metrics) failed(kind string) { m.failures.WithLabelValues(kind).Inc() }
 
 func (m *metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.lag, m.seconds, m.failures, m.depth}
+	return []prometheus.Collector{m.lag, m.seconds, m.failures}
 }
 
 // register registers all or none.
-func (m *metrics) register(r prometheus.Registerer) error {
-	if r == nil {
+func (m *metrics) register(r, counts prometheus.Registerer) error {
+	var done []func() bool
+	add := func(to prometheus.Registerer, all ...prometheus.Collector) error {
+		for _, c := range all {
+			if to == nil {
+				continue
+			}
+			if err := to.Register(c); err != nil {
+				for _, undo := range done {
+					undo()
+				}
+				return fmt.Errorf("register metrics: %w", err)
+			}
+			done = append(done, func() bool { return to.Unregister(c) })
+		}
 		return nil
 	}
-	for i, c := range m.collectors() {
-		if err := r.Register(c); err != nil {
-			for _, done := range m.collectors()[:i] {
-				r.Unregister(done)
-			}
-			return fmt.Errorf("register metrics: %w", err)
-		}
+	if err := add(r, m.collectors()...); err != nil {
+		return err
 	}
-	return nil
+	return add(counts, m.depth)
 }
 
-func (m *metrics) unregister(r prometheus.Registerer) {
-	if r == nil {
-		return
+func (m *metrics) unregister(r, counts prometheus.Registerer) {
+	if r != nil {
+		for _, c := range m.collectors() {
+			r.Unregister(c)
+		}
 	}
-	for _, c := range m.collectors() {
-		r.Unregister(c)
+	if counts != nil {
+		counts.Unregister(m.depth)
 	}
 }
 
@@ -153,4 +164,13 @@ func (d *depth) count(ctx context.Context) (waiting map[string]int64, behind int
 		return nil, 0, fmt.Errorf("count jobs: %w", err)
 	}
 	return waiting, behind, nil
+}
+
+// Waiting counts the jobs that are not finished, on all nodes together, as riverrun_jobs_waiting does.
+func Waiting(ctx context.Context, pool *pgxpool.Pool) (n int64, err error) {
+	const query = `SELECT count(*) FROM queue.river_job WHERE state IN ('available', 'running', 'retryable', 'scheduled')`
+	if err := pool.QueryRow(ctx, query).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count waiting jobs: %w", err)
+	}
+	return n, nil
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/timelines/storage"
 )
 
 // Standing is how the queue stands, for all nodes together.
@@ -115,7 +117,7 @@ type KindStanding struct {
 }
 
 // StandByKind is Stand for each kind of jobs that has any, most of them first. It reads the same jobs.
-func StandByKind(ctx context.Context, pool *pgxpool.Pool) ([]KindStanding, error) {
+func StandByKind(ctx context.Context, db storage.DB) ([]KindStanding, error) {
 	const query = `
 		SELECT kind, count(*) FILTER (WHERE waits) AS waiting, count(*) FILTER (WHERE state = 'running') AS running,
 			count(*) FILTER (WHERE state = 'discarded' OR waits AND jsonb_typeof(metadata -> 'snoozes') = 'number' AND (metadata ->> 'snoozes')::numeric >= @many) AS failed
@@ -123,7 +125,7 @@ func StandByKind(ctx context.Context, pool *pgxpool.Pool) ([]KindStanding, error
 			SELECT kind, state, metadata, state IN ('available', 'retryable', 'scheduled', 'pending') AS waits
 			FROM queue.river_job WHERE state IN ('available', 'retryable', 'scheduled', 'pending', 'running', 'discarded')) undone
 		GROUP BY kind ORDER BY count(*) DESC, kind`
-	rows, err := pool.Query(ctx, query, pgx.StrictNamedArgs{"many": manySnoozes})
+	rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"many": manySnoozes})
 	if err != nil {
 		return nil, fmt.Errorf("how jobs stand: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/storage"
 )
 
 // Inspection is one river as those who run the site see it: how it stands, and nothing of what it
@@ -116,9 +117,10 @@ type KindCount struct {
 // first ones by id stand for all.
 const countedOfKind = 100
 
-// Counts returns what stands of each kind that has rivers, the most rivers first. It reads all live
-// rivers by their index, and the entries of at most countedOfKind of each kind.
-func (s *Store) Counts(ctx context.Context) ([]KindCount, error) {
+// Counts returns what stands of each kind that has rivers, the most rivers first; storage.ErrSlow if that
+// takes longer than most. It reads all live rivers by their index, and the entries of at most
+// countedOfKind of each kind.
+func (s *Store) Counts(ctx context.Context, most time.Duration) (counts []KindCount, err error) {
 	const query = `
 		SELECT r.kind, count(*) AS live,
 			count(*) FILTER (WHERE EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp())) AS open,
@@ -126,9 +128,20 @@ func (s *Store) Counts(ctx context.Context) ([]KindCount, error) {
 		FROM (
 			SELECT id, kind, row_number() OVER (PARTITION BY kind ORDER BY id) AS i
 			FROM rivers WHERE state = 'live' AND epoch = (SELECT epoch FROM clock)) r
-		LEFT JOIN LATERAL (SELECT count(*) AS n FROM entries e WHERE e.river_id = r.id AND NOT e.deleted) e ON r.i <= @most
+		-- The bound stands inside, where it is asked before the entries are read.
+		LEFT JOIN LATERAL (SELECT count(*) AS n FROM entries e WHERE r.i <= @most AND e.river_id = r.id AND NOT e.deleted) e ON true
 		GROUP BY r.kind ORDER BY 2 DESC, 1`
-	return collect(ctx, s, "count rivers", query, pgx.StrictNamedArgs{"most": countedOfKind}, pgx.RowToStructByName[KindCount])
+	err = storage.Within(ctx, s.db, most, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"most": countedOfKind})
+		if err == nil {
+			counts, err = pgx.CollectRows(rows, pgx.RowToStructByName[KindCount])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count rivers: %w", err)
+	}
+	return counts, nil
 }
 
 // Accounts are the accounts that an inspection names.

@@ -3,8 +3,11 @@ package rivers
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -93,10 +96,42 @@ func TestCounts(t *testing.T) {
 	w.visit(bob, Everything, "")
 	w.visit(bob, Home, "")
 	must(w, 0, w.rivers.Lease(w.ctx, []int64{open.River}))
-	got, err := w.rivers.Counts(w.ctx)
+	got, err := w.rivers.Counts(w.ctx, time.Minute)
 	must(w, 0, err)
 	want := []KindCount{{Kind: Everything, Live: 2, Open: 1, Entries: 2}, {Kind: Home, Live: 1, Entries: 1}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+}
+
+// Entries are counted of the first rivers of a kind, however many stand.
+func TestCountsReadSomeRivers(t *testing.T) {
+	w := newTown(t)
+	const rivers, each = 3 * countedOfKind, 5
+	w.exec(`INSERT INTO rivers (id, user_id, their_id, epoch, floor, state, kind, knows)
+		SELECT i, i, 0, c.epoch, 0, 'live', 'home', '1:1:' FROM clock c, generate_series(1, $1::int) i`, rivers)
+	w.exec(`INSERT INTO entries (river_id, post_id, version, fresh_at)
+		SELECT i, p, 1, p FROM generate_series(1, $1::int) i, generate_series(1, $2::int) p`, rivers, each)
+	asked := &questions{}
+	store := Open(traced(t, w.db.SecondaryURL, asked), w.store, slog.New(slog.DiscardHandler), DefaultOptions())
+	got, err := store.Counts(w.ctx, time.Minute)
+	must(w, 0, err)
+	if diff := cmp.Diff([]KindCount{{Kind: Home, Live: rivers, Entries: rivers * each, Estimated: true}}, got); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	looked := 0
+	for _, d := range asked.take() {
+		if !strings.Contains(d.SQL, "FROM entries") {
+			continue
+		}
+		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+			looked++
+			if n := w.explainedIn(mode, d.SQL, d.Args...).looksAt("entries"); n != countedOfKind*each {
+				t.Errorf("%s: looks at %d entries, want those of %d rivers, %d", mode, n, countedOfKind, countedOfKind*each)
+			}
+		}
+	}
+	if looked != 2 {
+		t.Errorf("%d plans, want 2", looked)
 	}
 }

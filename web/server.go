@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -85,10 +86,13 @@ type Config struct {
 	// Backlog reports whether closed rivers may lack a change older than that; then a page
 	// that is opened brings its river up to date by itself. nil: never.
 	Backlog func(ctx context.Context, than time.Duration) (bool, error)
-	// Figures are all figures of this process, for the page /admin/health; nil: it has none.
+	// Figures are those of this process, for the page /admin/health; nil: it has none. They are gathered
+	// every ten seconds and must not ask a database.
 	Figures prometheus.Gatherer
+	// Waiting counts the jobs of all processes that wait; nil: nobody knows.
+	Waiting func(context.Context) (int64, error)
 	// Jobs says how the jobs of all processes stand, for the same page; nil: nobody knows.
-	Jobs func(context.Context) ([]adminpages.JobKind, error)
+	Jobs func(context.Context, pgx.Tx) ([]adminpages.JobKind, error)
 	// LimitsInForce are the operator's settings of limits, for the page /admin/limits.
 	LimitsInForce []adminpages.Limit
 	// Live changes how open pages are followed, for tests; nil: nothing.
@@ -205,7 +209,7 @@ func New(c Config) (*Server, error) {
 		static:          static,
 		reads:           marks,
 		dictionary:      dictionary.Open(c.Timelines),
-		pulse:           pulse.New(c.Figures, c.Log),
+		pulse:           pulse.New(c.Figures, c.Waiting, c.Log),
 		signins:         signins.Open(c.Timelines),
 		used:            newUsed(signins.Open(c.Timelines), c.Log),
 		reports:         reports.Open(c.Timelines),
@@ -244,7 +248,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.admin = adminpages.New(c.Timelines, adminpages.Process{
-		Rivers: s.rivers, Tiers: s.tiers, Pulse: s.pulse, Sockets: s.hub.Count, Jobs: c.Jobs, Limits: c.LimitsInForce,
+		Rivers: s.rivers, Tiers: s.tiers, Pulse: s.pulse, Sockets: s.hub.Count, Jobs: c.Jobs, Limits: c.LimitsInForce, Log: c.Log,
 		RiverOf: func(ctx context.Context, page, as string) (rivers.Name, error) {
 			return RiverOf(ctx, s.timelines, s.rivers, page, as)
 		},
@@ -290,13 +294,21 @@ type router interface {
 	HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request))
 }
 
-// timed is a router whose answers are timed by their routes.
+// downloads are the routes that send whole files.
+var downloads = []string{"GET " + view.DataFile, "GET /files/{code}", "GET /files/{code}/{size}"}
+
+// timed is a router whose answers are timed by their routes. Downloads are not: they take as long as the
+// reader's line does.
 type timed struct {
 	router
 	pulse *pulse.Recorder
 }
 
 func (t timed) Handle(pattern string, handler http.Handler) {
+	if slices.Contains(downloads, pattern) {
+		t.router.Handle(pattern, handler)
+		return
+	}
 	t.router.Handle(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		handler.ServeHTTP(w, r)

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"net/url"
 	"regexp"
 	"testing"
@@ -34,7 +35,9 @@ func TestPagesAboutTheSite(t *testing.T) {
 	health.Has(`<th scope="row">Everything</th><td>2</td><td>0</td><td>2</td>`, "<code>GET /everything</code></th><td>2</td>", "<code>GET /admin/health</code>", "<svg")
 	a.Get("/admin/limits").Has("<code>RIVERRUN_WRITES</code>", `<dd class="value">60</dd>`, "how many changes")
 	a.Get("/admin/storage").Has("Search index", "Rivers and their entries", `<a href="/bob">@bob</a></th><td>1</td><td>0</td>`)
-	a.Do("GET", "/admin/health", nil).Has("It runs since")
+	a.Get("/settings/data/archive.zip")
+	a.Get("/files/aaaaaaaaaa")
+	a.Do("GET", "/admin/health", nil).Has("It runs since").Lacks("archive", "/files/") // a download is as slow as its reader
 	a.Header.Set("Accept-Language", "ru")
 	a.Get("/admin/limits").Wants(200)
 }
@@ -80,4 +83,21 @@ func TestLookingAtARiver(t *testing.T) {
 	bob.Visitor().Get("/everything").Has("a secret of the river")
 	a.Get("/admin/acts").Has("@ann: rebuilt the river of /everything")
 	a.Post("/admin/rivers/rebuild", "name", "/everything", "as", "ann").Wants(422).Has("No river stands")
+}
+
+// The page of how the site is stands without a part that cannot be read.
+func TestHealthLacksAPart(t *testing.T) {
+	s := webtest.NewLively(t)
+	ann := s.Person("ann")
+	inCharge(ann, admin.Administrator)
+	a := ann.Visitor()
+	if _, err := s.DB.Secondary.Exec(t.Context(), `ALTER TABLE entries RENAME TO elsewhere`); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := s.DB.Secondary.Exec(context.Background(), `ALTER TABLE elsewhere RENAME TO entries`); err != nil {
+			t.Error(err)
+		}
+	})
+	a.Get("/admin/health").Wants(200).Has("It runs since", "Not known now.", "<dt>Waiting</dt>")
 }

@@ -29,6 +29,7 @@ type node struct {
 	log     *slog.Logger
 	repeats repeats // the log's handler
 	metrics *prometheus.Registry
+	counts  *prometheus.Registry // metrics that ask a database whenever they are collected
 
 	stores    *stores
 	timelines *timelines.Store
@@ -96,8 +97,12 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 		Log:       n.log,
 		Metrics:   figures,
 	})
-	if n.metrics, err = figures.registry(newCensus(n.rivers, n.log)); err != nil {
+	if n.metrics, err = figures.registry(); err != nil {
 		return nil, err
+	}
+	n.counts = prometheus.NewRegistry()
+	if err := n.counts.Register(newCensus(n.rivers, n.log)); err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	if err := n.rivers.Start(ctx); err != nil {
 		return nil, fmt.Errorf("start rivers: %w", err)
@@ -179,6 +184,7 @@ func (n *node) jobs(ctx context.Context, files blobs.Store) (*jobs.Jobs, error) 
 		Site:            n.config.url,
 		Log:             n.log,
 		Metrics:         n.metrics,
+		Counts:          n.counts,
 		NowWorkers:      n.config.workers,
 		RebuildWorkers:  (n.config.workers + 1) / 2,
 		LaterWorkers:    (n.config.workers + 1) / 2,

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"riverrun/jobs"
@@ -22,7 +23,7 @@ import (
 func (n *node) health(work *jobs.Jobs, files blobs.Store) web.Health {
 	return web.Health{
 		Ready:   n.ready(work, blobs.NewHealth(files)),
-		Metrics: promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelWarn)}),
+		Metrics: promhttp.HandlerFor(prometheus.Gatherers{n.metrics, n.counts}, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelWarn)}),
 		Timeout: n.config.databaseTimeout,
 		Log:     n.log,
 	}

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"riverrun/jobs"
 	"riverrun/timelines/blobs"
 	"riverrun/web"
@@ -83,7 +85,8 @@ func serve(ctx context.Context, e *env, n *node, listener, ops net.Listener) (er
 		MetricsPage:     health.Metrics,
 		Metrics:         n.metrics,
 		Figures:         n.metrics,
-		Jobs:            n.jobsByKind,
+		Jobs:            jobsByKind,
+		Waiting:         func(ctx context.Context) (int64, error) { return jobs.Waiting(ctx, n.stores.primary) },
 		LimitsInForce:   n.config.limits,
 		Backlog: func(ctx context.Context, than time.Duration) (bool, error) {
 			return jobs.Behind(ctx, n.stores.primary, than)
@@ -138,8 +141,8 @@ func serve(ctx context.Context, e *env, n *node, listener, ops net.Listener) (er
 }
 
 // jobsByKind says how the jobs of all processes stand.
-func (n *node) jobsByKind(ctx context.Context) ([]adminpages.JobKind, error) {
-	standing, err := jobs.StandByKind(ctx, n.stores.primary)
+func jobsByKind(ctx context.Context, tx pgx.Tx) ([]adminpages.JobKind, error) {
+	standing, err := jobs.StandByKind(ctx, tx)
 	kinds := make([]adminpages.JobKind, len(standing))
 	for i, k := range standing {
 		kinds[i] = adminpages.JobKind(k)

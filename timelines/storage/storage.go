@@ -50,24 +50,35 @@ type Owner struct {
 	Bytes int64
 }
 
+// standing is how many posts of an account a stand. The index of posts by their authors counts all, and
+// that of removed ones what is left of these.
+const standing = `(SELECT count(*) FROM posts p WHERE p.author_id = a.id) - (SELECT count(*) FROM posts p WHERE p.author_id = a.id AND p.deleted_at IS NOT NULL)`
+
 // MostFiles returns the accounts whose uploads have the most bytes. It reads all references to files.
 func MostFiles(ctx context.Context, db DB, most int) ([]Owner, error) {
 	const query = `
-		SELECT a.name, (SELECT count(*) FROM posts p WHERE p.author_id = a.id) AS posts, o.files, o.bytes
+		SELECT a.name, ` + standing + ` AS posts, o.files, o.bytes
 		FROM (
 			SELECT f.owner_id, count(DISTINCT f.id) AS files, sum(b.bytes)::bigint AS bytes
-			FROM file_blobs b JOIN files f ON f.id = b.file_id
+			FROM file_blobs b JOIN files f ON f.id = b.file_id JOIN accounts a ON a.id = f.owner_id
+			WHERE a.kind <> 'gone'
 			GROUP BY f.owner_id ORDER BY 3 DESC, 1 LIMIT @most) o
 		JOIN accounts a ON a.id = o.owner_id ORDER BY o.bytes DESC, a.id`
 	return collect[Owner](ctx, db, "accounts with most files", query, pgx.StrictNamedArgs{"most": most})
 }
 
-// MostPosts returns the accounts with the most posts, what is left of removed ones included. It reads
-// the index of all posts by their authors.
+// MostPosts returns the accounts with the most posts that stand. It reads the index of all posts by their
+// authors, and that of what is left of removed ones.
 func MostPosts(ctx context.Context, db DB, most int) ([]Owner, error) {
 	const query = `
 		SELECT a.name, o.posts, coalesce(f.files, 0) AS files, coalesce(f.bytes, 0) AS bytes
-		FROM (SELECT author_id, count(*) AS posts FROM posts GROUP BY author_id ORDER BY 2 DESC, 1 LIMIT @most) o
+		FROM (
+			SELECT w.author_id, w.n - coalesce(r.n, 0) AS posts
+			FROM (SELECT author_id, count(*) AS n FROM posts GROUP BY author_id) w
+			LEFT JOIN (SELECT author_id, count(*) AS n FROM posts WHERE deleted_at IS NOT NULL GROUP BY author_id) r USING (author_id)
+			JOIN accounts a ON a.id = w.author_id
+			WHERE a.kind <> 'gone' AND w.n > coalesce(r.n, 0)
+			ORDER BY 2 DESC, 1 LIMIT @most) o
 		JOIN accounts a ON a.id = o.author_id
 		LEFT JOIN LATERAL (
 			SELECT count(DISTINCT f.id) AS files, sum(b.bytes)::bigint AS bytes

@@ -2,8 +2,10 @@ package adminpages
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/rivers"
@@ -67,8 +69,9 @@ type Process struct {
 	// RiverOf returns the river of an address as a person sees it; web.RiverOf.
 	RiverOf func(ctx context.Context, page, as string) (rivers.Name, error)
 	// Jobs says how the jobs of all processes stand; nil: nobody knows.
-	Jobs   func(context.Context) ([]JobKind, error)
+	Jobs   func(context.Context, pgx.Tx) ([]JobKind, error)
 	Limits []Limit
+	Log    *slog.Logger
 }
 
 // JobKind is how the jobs of one kind stand.

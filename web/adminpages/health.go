@@ -1,10 +1,13 @@
 package adminpages
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"riverrun/rivers"
 	"riverrun/web/pulse"
@@ -17,27 +20,30 @@ const slowest = 20
 // healthView is how the site is.
 type healthView struct {
 	*view.Base
-	since   time.Time
-	was     pulse.Report
-	rivers  []rivers.KindCount
-	jobs    []JobKind
-	jobless bool // nobody knows how the jobs stand
-	routes  []pulse.Route
+	since                time.Time
+	was                  pulse.Report
+	rivers               []rivers.KindCount
+	jobs                 []JobKind
+	jobless              bool // nobody knows how the jobs stand
+	riversLack, jobsLack lack
+	routes               []pulse.Route
 }
 
-func (p *Pages) health(c Call) (err error) {
+func (p *Pages) health(c Call) error {
 	ctx := c.Request().Context()
 	v := healthView{
 		Base: c.Base(), since: p.process.Pulse.Since(), was: p.process.Pulse.Report(),
 		jobless: p.process.Jobs == nil, routes: p.process.Pulse.Routes(slowest),
 	}
-	if v.rivers, err = p.process.Rivers.Counts(ctx); err != nil {
+	v.riversLack = p.part(ctx, "rivers", func(ctx context.Context) (err error) {
+		v.rivers, err = p.process.Rivers.Counts(ctx, countingTime)
 		return err
-	}
+	})
 	if !v.jobless {
-		if v.jobs, err = p.process.Jobs(ctx); err != nil {
+		v.jobsLack = p.part(ctx, "jobs", p.inTime(func(ctx context.Context, tx pgx.Tx) (err error) {
+			v.jobs, err = p.process.Jobs(ctx, tx)
 			return err
-		}
+		}))
 	}
 	return c.Show(healthPage(v))
 }
@@ -54,8 +60,11 @@ func (v healthView) figures() []figure {
 	for _, k := range v.jobs {
 		waiting, failed = waiting+k.Waiting, failed+k.Failed
 	}
-	all := []figure{{v.Locale.T("health.live"), v.number(live)}, {v.Locale.T("health.open"), v.number(open)}}
-	if !v.jobless {
+	var all []figure
+	if v.riversLack == "" {
+		all = append(all, figure{v.Locale.T("health.live"), v.number(live)}, figure{v.Locale.T("health.open"), v.number(open)})
+	}
+	if !v.jobless && v.jobsLack == "" {
 		all = append(all, figure{v.Locale.T("health.jobs.waiting"), v.number(waiting)}, figure{v.Locale.T("health.jobs.failed"), v.number(failed)})
 	}
 	return all

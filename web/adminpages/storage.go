@@ -2,8 +2,6 @@ package adminpages
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,12 +10,8 @@ import (
 	"riverrun/web/view"
 )
 
-// ownersShown is how many accounts each list has. countingTime bounds each question that reads a whole
-// table.
-const (
-	ownersShown  = 50
-	countingTime = time.Second
-)
+// ownersShown is how many accounts each list has.
+const ownersShown = 50
 
 // storageView is what takes the room.
 type storageView struct {
@@ -25,44 +19,47 @@ type storageView struct {
 	primary, secondary []storage.Use
 	files              []files.Usage
 	byFiles, byPosts   []storage.Owner
-	// slow: a part took too long to count and is left out.
-	slowFiles, slowByFiles, slowByPosts bool
+	lacks              map[string]lack // by the name of the part
 }
 
 func (p *Pages) storage(c Call) error {
 	ctx := c.Request().Context()
-	v := storageView{Base: c.Base()}
-	tables, err := storage.Tables(ctx, p.primary)
-	if err != nil {
-		return err
-	}
-	v.primary = storage.ByGroup(tables)
-	if tables, err = p.process.Rivers.Tables(ctx); err != nil {
-		return err
-	}
-	v.secondary = storage.ByGroup(tables)
-	for _, part := range []struct {
-		slow *bool
-		read func(pgx.Tx) error
-	}{
-		{&v.slowFiles, func(tx pgx.Tx) (err error) { v.files, err = files.Use(ctx, tx); return err }},
-		{&v.slowByFiles, func(tx pgx.Tx) (err error) { v.byFiles, err = storage.MostFiles(ctx, tx, ownersShown); return err }},
-		{&v.slowByPosts, func(tx pgx.Tx) (err error) { v.byPosts, err = storage.MostPosts(ctx, tx, ownersShown); return err }},
-	} {
-		if *part.slow, err = p.inTime(ctx, part.read); err != nil {
+	v := storageView{Base: c.Base(), lacks: map[string]lack{}}
+	for name, read := range map[string]func(context.Context) error{
+		"primary": p.inTime(func(ctx context.Context, tx pgx.Tx) error {
+			tables, err := storage.Tables(ctx, tx)
+			v.primary = storage.ByGroup(tables)
 			return err
-		}
+		}),
+		"secondary": func(ctx context.Context) error {
+			tables, err := p.process.Rivers.Tables(ctx)
+			v.secondary = storage.ByGroup(tables)
+			return err
+		},
+		"blobs": p.inTime(func(ctx context.Context, tx pgx.Tx) (err error) { v.files, err = files.Use(ctx, tx); return err }),
+		"byfiles": p.inTime(func(ctx context.Context, tx pgx.Tx) (err error) {
+			v.byFiles, err = storage.MostFiles(ctx, tx, ownersShown)
+			return err
+		}),
+		"byposts": p.inTime(func(ctx context.Context, tx pgx.Tx) (err error) {
+			v.byPosts, err = storage.MostPosts(ctx, tx, ownersShown)
+			return err
+		}),
+	} {
+		v.lacks[name] = p.part(ctx, name, read)
 	}
 	return c.Show(storagePage(v))
 }
 
-// inTime asks a question within countingTime, and reports whether that was too little.
-func (p *Pages) inTime(ctx context.Context, read func(pgx.Tx) error) (slow bool, err error) {
-	err = storage.Within(ctx, p.primary, countingTime, read)
-	if errors.Is(err, storage.ErrSlow) {
-		return true, nil
+// figures are the sums of those parts that are there.
+func (v storageView) figures() []figure {
+	var all []figure
+	for _, part := range []struct{ name, sum string }{{"primary", v.total(v.primary)}, {"secondary", v.total(v.secondary)}, {"blobs", v.totalFiles()}} {
+		if v.lacks[part.name] == "" {
+			all = append(all, figure{v.Locale.T("storage." + part.name), part.sum})
+		}
 	}
-	return false, err
+	return all
 }
 
 func (v storageView) total(uses []storage.Use) string {

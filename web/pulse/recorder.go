@@ -18,11 +18,22 @@ const (
 	Window = 3 * time.Hour
 )
 
+// recount is how often waiting jobs are counted: all processes ask their one store.
+const recount = time.Minute
+
+// recountTime bounds the count.
+const recountTime = 2 * time.Second
+
 // Recorder keeps the figures. It is safe for concurrent use.
 type Recorder struct {
-	from  prometheus.Gatherer // nil: there are none, and only routes are kept
-	log   *slog.Logger
-	since time.Time
+	from prometheus.Gatherer // nil: there are none, and only routes are kept
+	// count counts the jobs of all processes that wait; nil: nobody knows. Only Read uses it and the
+	// next two fields.
+	count   func(context.Context) (int64, error)
+	counted time.Time
+	waiting Figure
+	log     *slog.Logger
+	since   time.Time
 
 	quit, done chan struct{}
 	once       sync.Once
@@ -38,9 +49,15 @@ type Recorder struct {
 // runs.
 type sample struct {
 	at               time.Time
-	sockets, waiting float64
+	sockets, waiting Figure
 	lag              map[string]histogram // by tier
 	builds           map[string]histogram // by cause
+}
+
+// Figure is a value; OK: it is known.
+type Figure struct {
+	Value float64
+	OK    bool
 }
 
 // histogram counts values up to each bound, as Prometheus does.
@@ -51,9 +68,10 @@ type histogram struct {
 	buckets []uint64
 }
 
-// New returns a recorder that begins with Start.
-func New(from prometheus.Gatherer, log *slog.Logger) *Recorder {
-	return &Recorder{from: from, log: log, since: time.Now(), quit: make(chan struct{}), routes: map[string]*answers{}}
+// New returns a recorder that begins with Start. It gathers often: from must not ask a database. An error
+// of count is not told: the store's own users tell it.
+func New(from prometheus.Gatherer, count func(context.Context) (int64, error), log *slog.Logger) *Recorder {
+	return &Recorder{from: from, count: count, log: log, since: time.Now(), quit: make(chan struct{}), routes: map[string]*answers{}}
 }
 
 // Start begins to read figures, until Stop; the end of ctx ends nothing.
@@ -72,7 +90,7 @@ func (r *Recorder) run(ctx context.Context) {
 	tick := time.NewTicker(Every)
 	defer tick.Stop()
 	for failed := false; ; {
-		err := r.Read(time.Now())
+		err := r.Read(ctx, time.Now())
 		if err != nil && !failed { // the next may fail for the same reason
 			r.log.WarnContext(ctx, "figures of this process not kept", "error", err)
 		}
@@ -100,19 +118,17 @@ func (r *Recorder) Stop(ctx context.Context) error {
 }
 
 // Read reads the figures once.
-func (r *Recorder) Read(now time.Time) error {
+func (r *Recorder) Read(ctx context.Context, now time.Time) error {
 	families, err := r.from.Gather()
 	if err != nil {
 		return err
 	}
-	s := sample{at: now, lag: map[string]histogram{}, builds: map[string]histogram{}}
+	s := sample{at: now, waiting: r.recount(ctx, now), lag: map[string]histogram{}, builds: map[string]histogram{}}
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			switch f.GetName() {
 			case "riverrun_sockets_open":
-				s.sockets = m.GetGauge().GetValue()
-			case "riverrun_jobs_waiting":
-				s.waiting += m.GetGauge().GetValue()
+				s.sockets = Figure{m.GetGauge().GetValue(), true}
 			case "riverrun_tier_lag_seconds":
 				s.lag[m.GetLabel()[0].GetValue()] = histogramOf(m.GetHistogram())
 			case "riverrun_build_cause_seconds":
@@ -129,6 +145,18 @@ func (r *Recorder) Read(now time.Time) error {
 	r.samples[r.next] = s
 	r.next = (r.next + 1) % len(r.samples)
 	return nil
+}
+
+// recount returns how many jobs wait, as it was counted a moment ago.
+func (r *Recorder) recount(ctx context.Context, now time.Time) Figure {
+	if r.count == nil || !r.counted.IsZero() && now.Sub(r.counted) < recount {
+		return r.waiting
+	}
+	ctx, cancel := context.WithTimeout(ctx, recountTime)
+	defer cancel()
+	n, err := r.count(ctx)
+	r.counted, r.waiting = now, Figure{float64(n), err == nil}
+	return r.waiting
 }
 
 func histogramOf(h *dto.Histogram) histogram {
@@ -273,8 +301,14 @@ func (r *Recorder) Report() Report {
 	step := (len(all)-1)/maxPoints + 1
 	for i := 0; i+1 < len(all); i += step {
 		a, b := all[i], all[min(i+step, len(all)-1)]
-		highest := func(of func(sample) float64) float64 {
-			return of(slices.MaxFunc(all[i+1:min(i+step, len(all)-1)+1], func(a, b sample) int { return int(of(a) - of(b)) }))
+		highest := func(of func(sample) Figure) Point {
+			p := Point{At: b.at}
+			for _, s := range all[i+1 : min(i+step, len(all)-1)+1] {
+				if f := of(s); f.OK {
+					p.Value, p.OK = max(p.Value, f.Value), true
+				}
+			}
+			return p
 		}
 		lag := func(tier string) Point {
 			value, ok := b.lag[tier].since(a.lag[tier]).quantile(.95)
@@ -282,8 +316,8 @@ func (r *Recorder) Report() Report {
 		}
 		report.Lag1, report.Lag2 = append(report.Lag1, lag("1")), append(report.Lag2, lag("2"))
 		report.Builds = append(report.Builds, Point{b.at, float64(b.built()-a.built()) / b.at.Sub(a.at).Minutes(), true})
-		report.Sockets = append(report.Sockets, Point{b.at, highest(func(s sample) float64 { return s.sockets }), true})
-		report.Waiting = append(report.Waiting, Point{b.at, highest(func(s sample) float64 { return s.waiting }), true})
+		report.Sockets = append(report.Sockets, highest(func(s sample) Figure { return s.sockets }))
+		report.Waiting = append(report.Waiting, highest(func(s sample) Figure { return s.waiting }))
 	}
 	for _, name := range slices.Sorted(maps.Keys(last.builds)) {
 		h := last.builds[name].since(first.builds[name])

@@ -1,7 +1,10 @@
 package pulse
 
 import (
+	"context"
+	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,11 +34,11 @@ func newFigures() *figures {
 
 func TestReport(t *testing.T) {
 	f := newFigures()
-	r := New(f.registry, slog.New(slog.DiscardHandler))
+	r := New(f.registry, nil, slog.New(slog.DiscardHandler))
 	began := time.Unix(1_700_000_000, 0)
 	read := func(minutes int) {
 		t.Helper()
-		if err := r.Read(began.Add(time.Duration(minutes) * time.Minute)); err != nil {
+		if err := r.Read(t.Context(), began.Add(time.Duration(minutes)*time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +62,7 @@ func TestReport(t *testing.T) {
 		Lag2:    Series{{at(1), 0, false}, {at(3), 0, false}},
 		Builds:  Series{{at(1), 3, true}, {at(3), 0, true}},
 		Sockets: Series{{at(1), 7, true}, {at(3), 3, true}},
-		Waiting: Series{{at(1), 0, true}, {at(3), 0, true}},
+		Waiting: Series{{at(1), 0, false}, {at(3), 0, false}},
 		Causes: []Cause{
 			{"visit", 2, 300 * time.Millisecond, 955 * time.Millisecond},
 			{"change", 1, 50 * time.Millisecond, 95 * time.Millisecond},
@@ -79,12 +82,12 @@ func TestReport(t *testing.T) {
 // The samples of a window are kept, and a series of them has no more points than a chart can show.
 func TestTheOldestAreForgotten(t *testing.T) {
 	f := newFigures()
-	r := New(f.registry, slog.New(slog.DiscardHandler))
+	r := New(f.registry, nil, slog.New(slog.DiscardHandler))
 	began := time.Unix(1_700_000_000, 0)
 	kept := int(Window / Every)
 	for i := range kept + 10 {
 		f.sockets.Set(float64(i))
-		if err := r.Read(began.Add(time.Duration(i) * Every)); err != nil {
+		if err := r.Read(t.Context(), began.Add(time.Duration(i)*Every)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -98,7 +101,7 @@ func TestTheOldestAreForgotten(t *testing.T) {
 }
 
 func TestRoutes(t *testing.T) {
-	r := New(nil, slog.New(slog.DiscardHandler))
+	r := New(nil, nil, slog.New(slog.DiscardHandler))
 	r.Took("GET /slow", time.Hour) // too long ago
 	for i := range lastAnswers {
 		r.Took("GET /slow", time.Duration(i+1)*time.Millisecond)
@@ -116,7 +119,7 @@ func TestRoutes(t *testing.T) {
 
 func TestStartAndStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := New(newFigures().registry, slog.New(slog.DiscardHandler))
+		r := New(newFigures().registry, nil, slog.New(slog.DiscardHandler))
 		r.Start(t.Context())
 		<-time.After(10*Every + time.Second) // of the bubble, which takes no time
 		for range 2 {
@@ -128,4 +131,35 @@ func TestStartAndStop(t *testing.T) {
 			t.Errorf("%d samples after ten intervals, want 11", got)
 		}
 	})
+}
+
+// Waiting jobs are counted once a minute. A count that fails leaves a gap, not a zero, and no line in the log.
+func TestWaitingIsCountedNowAndThen(t *testing.T) {
+	var log strings.Builder
+	counts, away := 0, false
+	r := New(newFigures().registry, func(context.Context) (int64, error) {
+		counts++
+		if away {
+			return 0, errors.New("away")
+		}
+		return 5, nil
+	}, slog.New(slog.NewTextHandler(&log, nil)))
+	began := time.Unix(1_700_000_000, 0)
+	for i := range 13 { // two minutes
+		away = i >= 6
+		if err := r.Read(t.Context(), began.Add(time.Duration(i)*Every)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if counts != 3 {
+		t.Errorf("counted %d times, want 3", counts)
+	}
+	for i, p := range r.Report().Waiting {
+		if known := i < 5; p.OK != known || known && p.Value != 5 {
+			t.Errorf("point %d is %+v, want one that is known: %t", i, p, known)
+		}
+	}
+	if log.Len() > 0 {
+		t.Errorf("logged: %s", log.String())
+	}
 }

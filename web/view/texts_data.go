@@ -3,10 +3,10 @@ package view
 // dataTexts are those of the page of the archive of one's own data.
 var dataTexts = texts{
 	"data.title": {"My data", "Мои данные"},
-	"data.now":   {"An archive of everything you have here", "Архив всего, что у вас здесь есть"},
+	"data.now":   {"An archive of what you wrote and set here", "Архив того, что вы здесь написали и настроили"},
 	"data.lead": {
-		"The archive is a ZIP file with your posts and the comments under them, your own comments, likes, subscriptions and settings, and the files that you uploaded. You can read it in a browser, also without this site, and programs can read it.",
-		"Архив — это ZIP-файл: ваши записи с комментариями, ваши комментарии, лайки, подписки и настройки, а также загруженные вами файлы. Его можно читать в браузере и без этого сайта, могут читать его и программы.",
+		"The archive is a ZIP file with your posts and the comments under them, your own comments, likes, subscriptions and settings, and the files that you uploaded. You can read it in a browser, also without this site, and programs can read it. It holds what you could read when it was made. Messages that others began, notifications and former texts are not in it.",
+		"Архив — это ZIP-файл: ваши записи с комментариями, ваши комментарии, лайки, подписки и настройки, а также загруженные вами файлы. Его можно читать в браузере и без этого сайта, могут читать его и программы. В нём то, что вы могли прочитать, когда он создавался. Чужих сообщений, уведомлений и прежних текстов в нём нет.",
 	},
 	"data.ask":      {"Make the archive", "Создать архив"},
 	"data.again":    {"Make a new archive", "Создать новый архив"},

@@ -30,6 +30,7 @@ var healthTexts = texts{
 	"health.entries":       {"Entries", "Записей"},
 	"health.jobs":          {"Jobs of all processes, by kind", "Задания всех процессов по видам"},
 	"health.jobs.unknown":  {"This process cannot tell.", "Этот процесс не знает."},
+	"health.unknown":       {"Not known now.", "Сейчас неизвестно."},
 	"health.jobs.none":     {"No job waits, none runs, none has failed.", "Ни одно задание не ждёт, не выполняется и не сорвалось."},
 	"health.jobs.waiting":  {"Waiting", "Ждут"},
 	"health.jobs.running":  {"Running", "Идут"},
@@ -149,6 +150,7 @@ var healthTexts = texts{
 	"storage.files.pictures of accounts": {"Pictures of accounts", "Картинки учётных записей"},
 	"storage.files.pictures of links":    {"Pictures of links", "Картинки ссылок"},
 	"storage.files.uploads to be made":   {"Uploads to be made", "Загрузки в обработке"},
+	"storage.files.archives of accounts": {"Archives of accounts", "Архивы учётных записей"},
 	"storage.files.other files":          {"Other files", "Другие файлы"},
 	"storage.files.files of sources":     {"Files of sources", "Файлы источников"},
 }

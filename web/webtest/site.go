@@ -179,7 +179,7 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 		DatabaseTimeout: timeout,
 		Metrics:         s.metrics,
 		Figures:         s.metrics,
-		Jobs:            s.jobs(announcer),
+		Jobs:            jobsOf(announcer),
 		LimitsInForce:   []adminpages.Limit{{Setting: "RIVERRUN_WRITES", Value: "60", Meaning: "how many changes"}},
 		MetricsPage:     promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{}),
 		Live: func(c *live.Config) {
@@ -204,13 +204,13 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 	return s
 }
 
-// jobs says how jobs stand, if the site announces any.
-func (s *Site) jobs(announcer timelines.Announcer) func(context.Context) ([]adminpages.JobKind, error) {
+// jobsOf says how jobs stand, if the site announces any.
+func jobsOf(announcer timelines.Announcer) func(context.Context, pgx.Tx) ([]adminpages.JobKind, error) {
 	if announcer == nil {
 		return nil
 	}
-	return func(ctx context.Context) ([]adminpages.JobKind, error) {
-		standing, err := jobs.StandByKind(ctx, s.DB.Primary)
+	return func(ctx context.Context, tx pgx.Tx) ([]adminpages.JobKind, error) {
+		standing, err := jobs.StandByKind(ctx, tx)
 		kinds := make([]adminpages.JobKind, len(standing))
 		for i, k := range standing {
 			kinds[i] = adminpages.JobKind(k)
