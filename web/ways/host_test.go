@@ -1,0 +1,190 @@
+package ways_test
+
+import (
+	"testing"
+
+	"riverrun/timelines/admin"
+	"riverrun/web/webtest"
+)
+
+// A host claims a new site, says what it is, chooses who comes in, helps and removes people, and sees
+// how the site is.
+func TestAHostsWay(t *testing.T) {
+	onEach(t, func(s *webtest.Site, d device) {
+		bob, spammer := s.Person("bob"), s.Person("spammer")
+		s.Person("ann")
+		s.Person("mia")
+		s.Person("gus").Post("Good morning")
+		bob.Post("The last boat leaves at ten.")
+		spammer.Post("Cheap oars")
+		token, err := admin.Open(s.Store).FirstLink(s.T.Context())
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		w := d.walker(s, "ann")
+		w.types("/admin/claim?link=" + token)
+		w.fill("signup.name", "ann")
+		w.fill("signup.password", webtest.Password)
+		w.press("login.do")
+		w.arrives("admin.claim")
+		w.press("admin.claim.do")
+		w.arrives("admin.title")
+		w.says("admin.lead.administrator")
+
+		w.follow("admin.site")
+		w.arrives("admin.site")
+		w.fill("admin.site.name", "The Ferry")
+		w.fill("admin.site.mark", "⛴️")
+		w.fill("admin.site.purpose", "Talk of both banks.")
+		w.fill("admin.site.about", "Since *1904*.")
+		w.fill("admin.site.rules", "Be *kind*.")
+		w.fill("admin.site.contact", "ann@example.org")
+		w.pick("admin.site.language", map[string]string{"en": "English", "ru": "Русский"}[d.lang])
+		w.press("settings.save")
+		w.arrives("admin.site")
+		w.says("admin.site.saved")
+		w.Await("the name in the head", `document.querySelector('.site .mark').textContent.includes('The Ferry') && document.querySelector('.site .mark img').naturalWidth`)
+		w.types("/about")
+		w.arrives("about.title", "site", "The Ferry")
+		for _, words := range []string{"Talk of both banks.", "Since 1904.", "Be kind.", "ann@example.org", "@ann"} {
+			w.says(words)
+		}
+
+		v := d.walker(s, "visitor")
+		v.types("/everything")
+		v.Live()
+		v.says("The last boat leaves at ten.")
+		w.goesTo("admin.title")
+		w.arrives("admin.title")
+		w.follow("doors.title")
+		w.arrives("doors.title")
+		w.choose("doors.signup.invitation")
+		w.choose("doors.private.on")
+		w.press("settings.save")
+		w.arrives("doors.title")
+		w.says("doors.saved")
+		v.says("login.title")
+		v.loses("The last boat leaves at ten.")
+
+		w.goesTo("nav.groups")
+		w.arrives("groups.title")
+		w.fill("groups.titled", "Rowers")
+		w.fill("groups.name", "rowers")
+		w.press("groups.create")
+		w.returns()
+		w.says("Rowers")
+		w.goesTo("admin.title")
+		w.arrives("admin.title")
+		w.follow("invitations.title")
+		w.arrives("invitations.title")
+		w.choose("Rowers")
+		w.fill("invitations.note", "For the crew")
+		w.press("invitations.do")
+		w.arrives("invitations.title")
+		w.says("invitations.made")
+		w.says("invitations.joins", "groups", "@rowers")
+		w.open("invitations.new")
+		w.fill("invitations.note", "A mistake")
+		w.press("invitations.do")
+		w.arrives("invitations.title")
+		w.pressIn("A mistake", "invitations.withdraw")
+		w.arrives("invitations.title")
+		w.says("invitation.withdrawn")
+		v.types(w.readsField("For the crew", "invitations.link"))
+		v.says("signup.invited")
+		v.fill("signup.name", "rower")
+		v.fill("signup.password", webtest.Password)
+		v.choose("rules.agree")
+		v.press("signup.do")
+		v.arrives("welcome.you")
+		v.types("/rowers/members")
+		v.says("@rower")
+
+		w.goesToPerson("mia")
+		w.open("admin.role")
+		w.choose("admin.role.moderator")
+		w.pressIn(w.t("admin.role.administrator"), "settings.save")
+		w.arrives("mia")
+		w.says("admin.done.role")
+
+		w.goesToPerson("bob")
+		w.open("admin.link")
+		w.press("admin.link.do")
+		w.arrives("bob")
+		w.says("admin.link.hint")
+		link := w.readsField("", "admin.link.made")
+		lost := d.walker(s, "bob")
+		lost.types(link)
+		lost.arrives("password.title")
+		lost.fill("signup.password", "another long enough one")
+		lost.press("password.do")
+		lost.returns()
+		lost.choose("rules.agree")
+		lost.press("rules.go")
+		lost.returns()
+		lost.says("The last boat leaves at ten.")
+		lost.types(link)
+		lost.says("error.link")
+
+		w.goesToPerson("spammer")
+		w.open("admin.wrote")
+		w.press("admin.wrote")
+		w.arrives("spammer")
+		w.says("admin.done.removing")
+		lost.types("/everything")
+		lost.says("Good morning")
+		lost.loses("Cheap oars")
+
+		w.goesToPerson("gus")
+		w.open("admin.leave")
+		w.fillIn(w.t("admin.leave.lead"), "admin.reason", "A second account")
+		w.press("admin.leave")
+		w.arrives("gus")
+		w.says("admin.done.leaving")
+		w.says("A second account")
+		w.press("admin.leaving.keep")
+		w.arrives("gus")
+		w.says("admin.done.kept")
+
+		w.goesTo("admin.title")
+		w.arrives("admin.title")
+		w.follow("health.title")
+		w.arrives("health.title")
+		w.says("health.process")
+		w.back("admin.title")
+		w.follow("storage.title")
+		w.arrives("storage.title")
+		w.says("storage.lead")
+		w.back("admin.title")
+		w.follow("limits.title")
+		w.arrives("limits.title")
+		w.says("RIVERRUN_WRITES")
+		w.back("admin.title")
+		w.follow("inspect.title")
+		w.arrives("inspect.title")
+		w.fill("inspect.field.name", "/everything")
+		w.fill("inspect.field.as", "bob")
+		w.press("inspect.look")
+		w.arrives("inspect.title")
+		w.says("inspect.fact.generation")
+		w.press("inspect.rebuild")
+		w.arrives("inspect.title")
+		w.says("inspect.rebuilt")
+		w.back("admin.title")
+		w.follow("admin.acts")
+		w.arrives("admin.acts")
+		for _, act := range [][2]string{
+			{"site", ""},
+			{"invite", ""},
+			{"withdraw", ""},
+			{"role", "mia"},
+			{"link", "bob"},
+			{"remove_posts", "spammer"},
+			{"delete_account", "gus"},
+			{"keep_account", "gus"},
+			{"rebuild_river", "/everything"},
+		} {
+			w.says("admin.act."+act[0], "by", "@ann", "subject", act[1])
+		}
+	})
+}
