@@ -483,7 +483,7 @@ func OwnReportsPage(v OwnReports) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = pageTitle(v.Locale.T("report.own")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = pageUnder(v.Locale.T("report.own"), "/settings", v.Locale.T("nav.settings")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
