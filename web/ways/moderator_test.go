@@ -45,6 +45,7 @@ func TestAModeratorsWay(t *testing.T) {
 		w.arrives("report.of.post", "who", "@eve")
 		w.says("admin.done.taken")
 		w.says("admin.report.taken", "who", "mia")
+		w.loses("admin.report.take")
 		w.open("admin.report.notes")
 		w.fill("admin.report.note", "A bot, it seems.")
 		w.press("admin.report.note.add")

@@ -129,7 +129,7 @@ func TestAPersonsWay(t *testing.T) {
 		w.says("sessions.ended")
 		other.says("nav.signin")
 
-		w.goesTo("nav.settings")
+		w.goesUp("nav.settings")
 		w.arrives("settings.title")
 		w.follow("data.title")
 		w.arrives("data.title")
@@ -139,7 +139,7 @@ func TestAPersonsWay(t *testing.T) {
 		w.touch("a[download]", webtest.Eval[string](w.Tab, `document.querySelector('a[download]').innerText`), "")
 		readsArchive(s.T, folder)
 
-		w.goesTo("nav.settings")
+		w.goesUp("nav.settings")
 		w.arrives("settings.title")
 		w.follow("delete.title")
 		w.arrives("delete.title")
@@ -150,7 +150,7 @@ func TestAPersonsWay(t *testing.T) {
 		w.signsIn("zoe", webtest.Password)
 		w.arrives("leaving.title")
 		w.press("leaving.keep")
-		w.arrives("leaving.title")
+		w.arrives("leaving.stays")
 		w.says("leaving.kept")
 		w.follow("login.do")
 		w.arrives("login.title")

@@ -278,15 +278,25 @@ func (w *walker) goesTo(place string) {
 	w.touch(".places :is(a, button)", w.t(place), "")
 }
 
-// rests are the words of what people press and of what heads something.
-const rests = `() => {
-	const found = { Wide: [], Small: [], Said: [] };
+// seen is what a page shows: elements that are out of the screen, too small for a finger, or buttons over the
+// words before them; and the words of what people press and of what heads something.
+type seen struct{ Wide, Small, Over, Said []string }
+
+const seenNow = `() => {
+	const found = { Wide: [], Small: [], Over: [], Said: [] };
 	if (document.documentElement.scrollWidth > innerWidth) {
 		found.Wide = [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 150));
 	}
 	for (const e of document.querySelectorAll('main :is(button, select, textarea, input:not([type=hidden], [type=checkbox], [type=radio]), .button, .part)')) {
 		const box = e.getBoundingClientRect();
-		if (box.width > 1 && e.checkVisibility({ visibilityProperty: true }) && box.height < 24) found.Small.push(e.outerHTML.slice(0, 150));
+		if (box.width <= 1 || !e.checkVisibility({ visibilityProperty: true })) continue;
+		if (box.height < 24) found.Small.push(e.outerHTML.slice(0, 150));
+		if (!e.matches('button') || !e.previousElementSibling) continue;
+		const said = document.createRange();
+		said.selectNodeContents(e.previousElementSibling);
+		if ([...said.getClientRects()].some((s) => s.width > 1 && s.right > box.left + 1 && s.left < box.right - 1 && s.bottom > box.top + 1 && s.top < box.bottom - 1)) {
+			found.Over.push(e.outerHTML.slice(0, 150));
+		}
 	}
 	for (const e of document.querySelectorAll('h1, h2, h3, legend, label, button, summary b, summary, th, dt, .lead, .hint, .part b, .part .now, .tabs a')) {
 		if (e.checkVisibility()) found.Said.push(e.innerText.replace(/\s+/g, ' ').trim());
@@ -295,20 +305,23 @@ const rests = `() => {
 }`
 
 // look checks what holds for every page: it is not wider than the screen, what one presses is large
-// enough, and all words are of one language.
+// enough and covers no words, and all words are of one language.
 func (w *walker) look() {
 	w.T.Helper()
-	var found struct{ Wide, Small, Said []string }
+	var found seen
 	webtest.Await(w.T, w.Name+": a page to look at", func() bool {
 		ctx, cancel := context.WithTimeout(w.Ctx, time.Second)
 		defer cancel()
 		var err error
-		found, err = chromedp.Run(ctx, chromedp.Evaluate[struct{ Wide, Small, Said []string }](call(rests)))
+		found, err = chromedp.Run(ctx, chromedp.Evaluate[seen](call(seenNow)))
 		return err == nil // a page that is left does not answer
 	})
 	at := func() string { return webtest.Eval[string](w.Tab, `location.pathname + location.search`) }
 	if len(found.Wide) > 0 {
 		w.T.Errorf("%s: %s is wider than the screen:\n%s", w.Name, at(), strings.Join(found.Wide, "\n"))
+	}
+	if len(found.Over) > 0 {
+		w.T.Errorf("%s: %s has what lies over the words before it:\n%s", w.Name, at(), strings.Join(found.Over, "\n"))
 	}
 	if len(found.Small) > 0 && w.device.phone {
 		w.T.Errorf("%s: %s has what is too small for a finger:\n%s", w.Name, at(), strings.Join(found.Small, "\n"))
@@ -383,9 +396,13 @@ func (w *walker) readsField(within, label string) string {
 	return strings.TrimPrefix(webtest.Eval[string](w.Tab, `document.activeElement.value`), webtest.Eval[string](w.Tab, `location.origin`))
 }
 
-// back goes up to the page that this one belongs to.
-func (w *walker) back(heading string) {
+// goesUp goes to the page that this one belongs to: by the arrow beside the title, or, on a phone, by
+// the list of places.
+func (w *walker) goesUp(to string) {
 	w.T.Helper()
-	w.goesTo(heading)
-	w.arrives(heading)
+	if w.device.phone {
+		w.goesTo(to)
+		return
+	}
+	w.follow(to)
 }
