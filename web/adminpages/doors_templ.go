@@ -4,17 +4,14 @@ package adminpages
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"strings"
-
 	"riverrun/timelines/doors"
 	"riverrun/timelines/site"
 	"riverrun/web/view"
+	"strings"
 )
 
 func doorsPage(v doorsView) templ.Component {

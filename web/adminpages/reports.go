@@ -76,6 +76,11 @@ type reportView struct {
 	outcome      reports.Outcome
 }
 
+// mine reports whether the viewer has taken the report.
+func (v reportView) mine() bool {
+	return v.it.TakenBy != "" && v.it.TakenBy == v.Account(v.Viewer.AccountID).Name
+}
+
 // othersShown is how many other reports about an account its page shows.
 const othersShown = 20
 

@@ -43,7 +43,7 @@ func DataPage(v Data) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = pageTitle(v.Locale.T("data.title")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = pageUnder(v.Locale.T("data.title"), "/settings", v.Locale.T("nav.settings")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

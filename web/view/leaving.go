@@ -28,6 +28,13 @@ type Leaving struct {
 	Kept  bool
 }
 
+func (v Leaving) title() string {
+	if v.Kept {
+		return v.Locale.T("leaving.stays")
+	}
+	return v.Locale.T("leaving.title")
+}
+
 // LeavingText says to somebody when their account is deleted, and why.
 func LeavingText(loc *Locale, is *timelines.LeavingError) string {
 	text := loc.T("leaving.until", "date", loc.exact(is.Ends))

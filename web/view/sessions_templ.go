@@ -46,7 +46,7 @@ func SessionsPage(v Sessions) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = pageTitle(v.Locale.T("sessions.title")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = pageUnder(v.Locale.T("sessions.title"), "/settings", v.Locale.T("nav.settings")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

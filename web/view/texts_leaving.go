@@ -37,6 +37,7 @@ var leavingTexts = texts{
 	"leaving.why":   {"Reason: {reason}", "Причина: {reason}"},
 	"leaving.keep":  {"Keep my account", "Сохранить учётную запись"},
 	"leaving.leave": {"Leave it so", "Оставить как есть"},
+	"leaving.stays": {"Welcome back", "С возвращением"},
 	"leaving.kept":  {"Your account stays as it was. You can sign in.", "Учётная запись сохранена такой, какой была. Можно войти."},
 
 	"admin.leave":              {"Delete the account", "Удалить учётную запись"},

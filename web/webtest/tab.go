@@ -120,6 +120,10 @@ func (s *Site) Tab(browser context.Context, name string) *Tab {
 				text += " " + e.ExceptionDetails.Exception.Description
 			}
 			s.T.Errorf("%s: script: %s", name, text)
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.ConsoleAPICalledTypeError && len(e.Args) > 0 {
+				s.T.Errorf("%s: console: %s", name, e.Args[0].Value)
+			}
 		case *log.EventEntryAdded:
 			// Messages about the network (a 422, a socket that closed) are expected.
 			if e.Entry.Level == log.EntryLevelError && e.Entry.Source != log.EntrySourceNetwork {
