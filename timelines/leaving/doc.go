@@ -35,8 +35,8 @@
 //
 // Acts, notes and answers to reports of one of the staff stay without the name. Acts that concerned the
 // account stay without name and reasons. Posts and comments that an import brought are
-// still known by the number of their source, so that the same import does not bring them again. Of the
-// account's own number there the SHA-256 stays: imports skip the person, and what they wrote and liked.
+// still known by the number of their source, so that the same import does not bring them again. The
+// SHA-256 of the account's own number there stays: imports skip the person, and what they wrote and liked.
 //
 // # The name
 //
