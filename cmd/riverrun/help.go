@@ -46,17 +46,27 @@ the name again. Within the seven days keep brings the account back as it was.`},
 At once nobody sees anything of it. Posts that stand only there are deleted while
 the site is served, and the others leave it. It cannot be brought back, and nobody
 gets the name again. TEXT stands in the log of acts.`},
+		{name: "site", usage: "[-name TEXT] [-door DOOR] [-members-only on|off] [...]", summary: "what the site is called, its rules, who may sign up and read", run: runSite, detail: `
+	site [-name TEXT] [-mark SIGNS] [-purpose TEXT] [-contact ADDRESS] [-language en|ru]
+		[-about FILE] [-rules FILE] [-again] [-indexed on|off]
+		[-door open|approval|invitation|closed|configured] [-members-only on|off|configured]
+
+It changes what is named, at once on all nodes, and prints all. FILE - is standard
+input. With -again people have to agree to the rules again. configured: as
+RIVERRUN_SIGNUP or RIVERRUN_PRIVATE says.`},
 		{name: "acts", usage: "[-last N] [NAME]", summary: "what administrators and moderators did", run: runActs, detail: `
 Newest first, by pages and by commands ("-"): all, or those by NAME and about NAME.`},
-		{name: "post", usage: "remove CODE", summary: "remove anybody's post", run: runPost, detail: `
-CODE is the end of the post's address. It cannot be brought back.`},
-		{name: "reports", usage: "[list|show|done] [CODE]", summary: "what people reported, and appeals", run: runReports, detail: `
+		{name: "post", usage: "remove CODE[#COMMENT]", summary: "remove anybody's post or comment", run: runPost, detail: `
+CODE is the end of the post's address, CODE#COMMENT that of the comment's. It cannot be brought back.`},
+		{name: "reports", usage: "[list|show|take|note|done] [CODE]", summary: "what people reported, and appeals", run: runReports, detail: `
 	reports [list] [-all]
 	reports show CODE
+	reports take CODE
+	reports note -text TEXT CODE
 	reports done -outcome OUTCOME [-answer TEXT] CODE
 
 OUTCOME is removed, suspended, restored, nothing or other. The reporter reads
-the outcome and TEXT.`},
+the outcome and the answer; a note is for the staff alone.`},
 		{name: "invite", usage: "[-uses N] [-days N] [-group NAME] [-note TEXT]", summary: "print a link by which people sign up", run: runInvite, detail: `
 	invite [-uses N] [-days N] [-group NAME] [-note TEXT]
 	invite withdraw CODE

@@ -155,6 +155,20 @@ func TestNoSecretIsLogged(t *testing.T) {
 	push(token)
 	push(secret("a wrong token", "zzzz-wrong-token-of-a-source-zzzz")).Wants(http.StatusUnauthorized)
 
+	// Somebody deletes the account and keeps it, and is suspended and appeals.
+	cat := stranger(t, server)
+	hidden := func(what string) string {
+		t.Helper()
+		return find(what, `name="link" value="([\w-]+)"`, cat.Post("/login", "username", "cat", "password", first).Body)
+	}
+	cat.Post("/login", "username", "cat", "password", first).Wants(http.StatusSeeOther)
+	cat.Post("/settings/delete", "present", first).Wants(http.StatusSeeOther)
+	kept := hidden("a link to keep an account")
+	cat.Post("/login/keep", "link", kept).Wants(http.StatusOK)
+	command("", "account", "suspend", "-reason", "spam", "cat")
+	appeal := hidden("a link to appeal")
+	cat.Post("/login/appeal", "link", appeal, "text", "It was not me.").Wants(http.StatusOK)
+
 	// A browser that wants pushes, whose service answers with an error.
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
 	t.Cleanup(service.Close)
@@ -214,6 +228,8 @@ func TestNoSecretIsLogged(t *testing.T) {
 			v.Post("/settings/password", "present", second, "password", first)
 			v.Get("/login/link?link=" + link)
 			v.Post("/login/link", "link", link, "username", "bob", "password", third)
+			v.Post("/login/keep", "link", kept)
+			v.Post("/login/appeal", "link", appeal, "text", "It was not me.")
 			v.Get("/signup?invitation=" + invitation)
 			v.Post("/settings/invitations", "uses", "1", "days", "7")
 			v.Post(at + "/token")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -25,10 +26,14 @@ func runReports(ctx context.Context, e *env, args []string) error {
 		return reportsList(ctx, e, args)
 	case "show":
 		return reportsShow(ctx, e, args)
+	case "take":
+		return reportsTake(ctx, e, args)
+	case "note":
+		return reportsNote(ctx, e, args)
 	case "done":
 		return reportsDone(ctx, e, args)
 	}
-	return usagef("reports: there is no %q; say list, show or done", verb)
+	return usagef("reports: there is no %q; say list, show, take, note or done", verb)
 }
 
 func reportsList(ctx context.Context, e *env, args []string) error {
@@ -140,6 +145,49 @@ func plainLines(text string) string {
 	}, text), "\n", "\n\t")
 }
 
+func reportsTake(ctx context.Context, e *env, args []string) error {
+	c, rest, err := e.parse(args, nil)
+	if err != nil {
+		return err
+	}
+	return onReport(ctx, e, c, rest, "taken", func(ctx context.Context, s *reports.Store, code string) (timelines.Change, error) {
+		return s.Take(ctx, admin.By{}, code)
+	})
+}
+
+func reportsNote(ctx context.Context, e *env, args []string) error {
+	text := ""
+	c, rest, err := e.parse(flagsFirst(args), func(fs *flag.FlagSet) {
+		fs.StringVar(&text, "text", "", "what the staff read")
+	})
+	if err != nil {
+		return err
+	}
+	return onReport(ctx, e, c, rest, "noted", func(ctx context.Context, s *reports.Store, code string) (timelines.Change, error) {
+		return s.AddNote(ctx, admin.By{}, code, text)
+	})
+}
+
+// onReport makes a change of the one report that is named, and says that it is done.
+func onReport(ctx context.Context, e *env, c *config, rest []string, done string,
+	change func(context.Context, *reports.Store, string) (timelines.Change, error),
+) error {
+	code, err := oneCode(e, rest)
+	if err != nil {
+		return err
+	}
+	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
+		_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
+			return change(ctx, reports.Open(n.timelines), code)
+		})
+		if err != nil {
+			return explainCode("report", code, err)
+		}
+		fmt.Fprintf(e.stdout, "report %s is %s\n", code, done)
+		return nil
+	})
+}
+
 func reportsDone(ctx context.Context, e *env, args []string) error {
 	outcome, answer := "", ""
 	c, rest, err := e.parse(flagsFirst(args), func(fs *flag.FlagSet) {
@@ -149,23 +197,12 @@ func reportsDone(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	code, err := oneCode(e, rest)
-	if err != nil {
-		return err
-	}
-	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
-		_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-			return reports.Open(n.timelines).End(ctx, admin.By{}, code, reports.Outcome(outcome), answer)
-		})
-		if err != nil {
-			return explainCode("report", code, err)
-		}
-		fmt.Fprintf(e.stdout, "report %s is done\n", code)
-		return nil
+	return onReport(ctx, e, c, rest, "done", func(ctx context.Context, s *reports.Store, code string) (timelines.Change, error) {
+		return s.End(ctx, admin.By{}, code, reports.Outcome(outcome), answer)
 	})
 }
 
-// runPost removes posts.
+// runPost removes posts and comments.
 func runPost(ctx context.Context, e *env, args []string) error {
 	if len(args) == 0 {
 		return usagef("post: say remove")
@@ -182,14 +219,25 @@ func runPost(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	kind, comment := "post", int64(0)
+	post, id, of := strings.Cut(code, "#")
+	if of {
+		kind = "comment"
+		if comment, err = strconv.ParseInt(strings.TrimPrefix(id, "c-"), 10, 64); err != nil {
+			return usagef("%s: %q is no comment of a post", e.name, code)
+		}
+	}
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
 		_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-			return admin.Open(n.timelines).RemovePost(ctx, admin.By{}, code, "")
+			if of {
+				return admin.Open(n.timelines).RemoveComment(ctx, admin.By{}, post, comment, "")
+			}
+			return admin.Open(n.timelines).RemovePost(ctx, admin.By{}, post, "")
 		})
 		if err != nil {
-			return explainCode("post", code, err)
+			return explainCode(kind, code, err)
 		}
-		fmt.Fprintf(e.stdout, "post %s is removed\n", code)
+		fmt.Fprintf(e.stdout, "%s %s is removed\n", kind, code)
 		return nil
 	})
 }

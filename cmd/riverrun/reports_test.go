@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,6 +36,10 @@ func TestReportCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	said, err := store.Comments.Create(t.Context(), timelines.NewComment{Author: reporter.ID, Code: post.Code, Body: "no"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	code, err := reports.Open(store).File(t.Context(), reporter.ID, reports.Thing{Code: post.Code}, reports.Spam, "look")
 	if err != nil {
 		t.Fatal(err)
@@ -50,6 +55,10 @@ func TestReportCommands(t *testing.T) {
 		{[]string{"acts"}, "delete_group  watches-club  ads"},
 		{[]string{"reports"}, "post " + post.Code + " by eve"},
 		{[]string{"reports", "show", code}, "watches"},
+		{[]string{"reports", "take", code}, "report " + code + " is taken"},
+		{[]string{"reports", "note", code, "-text", "seen before"}, "report " + code + " is noted"},
+		{[]string{"reports", "show", code}, "seen before"},
+		{[]string{"post", "remove", post.Code + "#c-" + strconv.FormatInt(said.CommentID, 10)}, " is removed"},
 		{[]string{"post", "remove", post.Code}, "post " + post.Code + " is removed"},
 		{[]string{"account", "remove-posts", "eve"}, "all that eve wrote is hidden"},
 		{[]string{"reports", "done", code, "-outcome", "removed", "-answer", "gone"}, "report " + code + " is done"},

@@ -117,7 +117,7 @@ func NewHome(t testing.TB, db *testdb.DB, strategy string) *Site {
 // from this machine.
 func NewLively(t testing.TB) *Site {
 	t.Helper()
-	announcer, err := jobs.NewAnnouncer(slog.New(slog.NewTextHandler(t.Output(), nil)))
+	announcer, err := jobs.NewAnnouncer(newWatchedLog(t).logger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func NewLively(t testing.TB) *Site {
 		Pool: s.DB.Primary, Tiers: s.Tiers, Rivers: s.Rivers, Timelines: s.Store.Maintenance, Staff: admin.Open(s.Store), Exports: exports.Open(s.Store), Leaving: leaving.Open(s.Store), Files: s.Store.Files, Blobs: s.Blobs,
 		Links: s.Store.Links, Fetch: client, Pushes: s.Store.Pushes, Sources: sources.Open(s.Store), Callback: s.HTTP.URL,
 		DueEvery: 200 * time.Millisecond,
-		Log:      slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Log:      s.log.logger(),
 	})
 	if err != nil {
 		t.Fatal(err)
