@@ -136,5 +136,7 @@ func TestClaimingASite(t *testing.T) {
 	ann.Post("/admin/claim", "link", "another").Wants(404)
 	ann.Post("/admin/claim", "link", token).LeadsTo("/admin")
 	ann.Get("/admin").Wants(200).Has("You are an administrator")
-	s.Person("bob").Visitor().Post("/admin/claim", "link", token).Wants(404)
+	b := s.Person("bob").Visitor()
+	b.Post("/admin/claim", "link", token).Wants(404)
+	b.Get(address).Wants(404)
 }

@@ -265,9 +265,9 @@ func (s *proxied) reached(t *testing.T, start func(*testing.T)) {
 	t.Run("compression", func(t *testing.T) { s.compressesOnce(t, bob) })
 	t.Run("upload", func(t *testing.T) { s.takesUploads(t, alice) })
 	t.Run("private", func(t *testing.T) {
-		for _, path := range []string{"/metrics", "/healthz", "/readyz"} {
-			if status, body, _ := ask(t, bob, path, ""); status != http.StatusNotFound {
-				t.Errorf("GET %s: got %d %.100q, want 404", path, status, body)
+		for path, want := range map[string]int{"/metrics": http.StatusNotFound, "/readyz": http.StatusNotFound, "/healthz": http.StatusOK} {
+			if status, body, _ := ask(t, bob, path, ""); status != want {
+				t.Errorf("GET %s: got %d %.100q, want %d", path, status, body, want)
 			}
 		}
 	})

@@ -84,7 +84,7 @@ func accountRestore(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
-		return n.act(ctx, e, name, "is not suspended", func(ctx context.Context, staff *admin.Store) (timelines.Change, error) {
+		return n.act(ctx, e, name, "may sign in again", func(ctx context.Context, staff *admin.Store) (timelines.Change, error) {
 			return staff.Restore(ctx, admin.By{}, name)
 		})
 	})
@@ -172,6 +172,6 @@ func (n *node) announceFirst(ctx context.Context, e *env) error {
 	if err != nil || token == "" {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "nobody is in charge yet: sign up, and open %s%s (it works once)\n", n.config.url, adminpages.ClaimPath(token))
+	fmt.Fprintf(e.stdout, "nobody is in charge yet: sign up, and open %s%s (it works once), or run riverrun account admin NAME\n", n.config.url, adminpages.ClaimPath(token))
 	return nil
 }

@@ -24,6 +24,13 @@ func PasswordPath(token string) string {
 
 // claimForm asks whoever has the link of a new site whether they want to be in charge.
 func (p *Pages) claimForm(c Call) error {
+	claimed, err := p.staff.HasAdministrator(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	if claimed {
+		return timelines.ErrNotFound
+	}
 	return c.Show(claimPage(c.Base(), c.Request().URL.Query().Get("link"), ""))
 }
 
