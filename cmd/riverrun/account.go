@@ -181,6 +181,9 @@ var invalidTexts = map[string]string{
 	"text_invalid":     "a text has characters that cannot be stored",
 	"report_outcome":   "an outcome is removed, suspended, restored, nothing or other",
 	"report_done":      "this report is done already",
+	"mark_long":        "a mark is one or two characters, or an emoji",
+	"contact_format":   "a contact is an address of mail, or of a page with https://",
+	"signup_unknown":   "want open, approval, invitation, closed or configured",
 	"text_long":        "an answer has 2000 characters at most",
 }
 
