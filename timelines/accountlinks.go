@@ -60,9 +60,8 @@ func TakeLinkTx(ctx context.Context, tx pgx.Tx, token string, purpose LinkPurpos
 	return account, nil
 }
 
-// Linked returns the account that a link of LinkPassword is for, or ErrNotFound. It does not use
-// the link up.
-func (s Accounts) Linked(ctx context.Context, token string) (Account, error) {
+// Linked returns the account that a link is for, or ErrNotFound. It does not use the link up.
+func (s Accounts) Linked(ctx context.Context, token string, purpose LinkPurpose) (Account, error) {
 	hash, ok := SessionOf(token)
 	if !ok {
 		return Account{}, ErrNotFound
@@ -70,13 +69,13 @@ func (s Accounts) Linked(ctx context.Context, token string) (Account, error) {
 	const query = `
 		SELECT ` + accountColumns + ` FROM ` + accountTables + `
 		WHERE a.id = (SELECT account_id FROM account_links WHERE token_hash = @hash AND purpose = @purpose AND expires_at > now())`
-	return oneAccount(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"hash": hash[:], "purpose": LinkPassword}))
+	return oneAccount(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"hash": hash[:], "purpose": purpose}))
 }
 
 // ChoosePassword is ChangePassword for whoever has a link of LinkPassword, which it uses up. It
 // also returns the account's name, with an error too if the link is good. ErrNotFound if the link is none, was used, or is too old.
 func (s Accounts) ChoosePassword(ctx context.Context, token, password string) (c Change, name string, err error) {
-	a, err := s.Linked(ctx, token)
+	a, err := s.Linked(ctx, token, LinkPassword)
 	if err != nil {
 		return Change{}, "", err
 	}

@@ -88,6 +88,12 @@ const silencedAccount = `(EXISTS (SELECT FROM suspensions WHERE account_id = @ac
 	OR EXISTS (SELECT FROM leaving WHERE account_id = @account)
 	OR EXISTS (SELECT FROM accounts WHERE id = @account AND kind = '` + Gone + `'))`
 
+// MaySignIn returns the error that SignIn returns for the right password, if the account may not sign in now.
+func (s Accounts) MaySignIn(ctx context.Context, a Account) error {
+	_, err := inTx(ctx, s.core, func(tx pgx.Tx) (struct{}, error) { return struct{}{}, checkMaySignInTx(ctx, tx, a) })
+	return err
+}
+
 // checkMaySignInTx returns a *LeavingError, a *SuspendedError or a *WaitingError if the account may not sign in now.
 func checkMaySignInTx(ctx context.Context, tx pgx.Tx, a Account) error {
 	suspended, err := suspensionTx(ctx, tx, a)

@@ -2,14 +2,17 @@ package web
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"time"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/pulse"
 	"riverrun/web/view"
 )
 
@@ -117,4 +120,15 @@ func (s *Server) Patterns() []string {
 	var all patterns
 	s.route(&all)
 	return all
+}
+
+// Took returns how long the answer to a form takes that reads its whole body, as /admin/health has it.
+func Took(body io.Reader) time.Duration {
+	mux, p := http.NewServeMux(), pulse.New(nil, nil, nil)
+	timed{mux, p}.HandleFunc("POST /", func(_ http.ResponseWriter, r *http.Request) {
+		r.Body = r.Body.(*boundedBody).whole
+		_, _ = io.Copy(io.Discard, r.Body)
+	})
+	new(Server).bound(mux).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", body))
+	return p.Routes(1)[0].Max
 }

@@ -71,19 +71,6 @@ func (s signing) left(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.LeavingPage(view.Leaving{Base: s.simple(r), Text: view.LeftText(r.loc, time.Unix(until, 0))}))
 }
 
-// leavingAgain shows somebody who has just typed the right password that their account is to be deleted,
-// and lets them keep it if they may.
-func (s signing) leavingAgain(w http.ResponseWriter, r *request, is *timelines.LeavingError) error {
-	v := view.Leaving{Base: s.simple(r), Text: view.LeavingText(r.loc, is)}
-	if !is.Begun && !is.ByStaff {
-		var err error
-		if v.Token, err = s.leaving.KeepLink(r.Context(), is.Account.ID); err != nil {
-			return err
-		}
-	}
-	return s.html(w, r, http.StatusForbidden, view.LeavingPage(v))
-}
-
 // keep keeps the account of such a page.
 func (s signing) keep(w http.ResponseWriter, r *request) error {
 	_, err := s.tiers.Act(r.Context(), func(ctx context.Context) (timelines.Change, error) {

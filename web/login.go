@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/timelines/reports"
 	"riverrun/web/view"
 )
 
@@ -53,23 +54,14 @@ func (s signing) signIn(r *request) (token string, account int64, form view.Logi
 
 // signInAgain shows the sign-in form with the error err of signIn.
 func (s signing) signInAgain(w http.ResponseWriter, r *request, form view.Login, err error) error {
-	if suspended, ok := errors.AsType[*timelines.SuspendedError](err); ok && !r.wantsJSON() {
-		token, err := s.reports.AppealLink(r.Context(), suspended.Account.ID)
+	if !r.wantsJSON() {
+		page, err := s.shutOut(r, err, view.Appeal{})
 		if err != nil {
 			return err
 		}
-		v := view.Suspended{Base: s.simple(r), Text: view.SuspendedText(r.loc, suspended), Token: token}
-		appeal, err := s.reports.Answered(r.Context(), suspended.Account.ID)
-		switch {
-		case err == nil:
-			v.Appeal = &appeal
-		case !errors.Is(err, timelines.ErrNotFound):
-			return err
+		if page != nil {
+			return s.html(w, r, http.StatusForbidden, page)
 		}
-		return s.html(w, r, http.StatusForbidden, view.SuspendedPage(v))
-	}
-	if is, ok := errors.AsType[*timelines.LeavingError](err); ok && !r.wantsJSON() {
-		return s.leavingAgain(w, r, is)
 	}
 	is := view.FormError{Field: "password", Text: r.loc.T("login.wrong")}
 	if !errors.Is(err, timelines.ErrBadCredentials) {
@@ -84,21 +76,78 @@ func (s signing) signInAgain(w http.ResponseWriter, r *request, form view.Login,
 	return s.redisplay(w, r, is, view.LoginPage(s.simple(r), form))
 }
 
-// appeal takes the message of somebody who is suspended to the staff.
-func (s signing) appeal(w http.ResponseWriter, r *request) error {
-	v := view.Suspended{Base: s.simple(r), Token: r.PostFormValue("link"), Typed: r.PostFormValue("text")}
-	_, err := s.reports.Appeal(r.Context(), v.Token, v.Typed)
-	if err != nil {
-		if err = ofLink(err); errors.Is(err, errLink) {
-			return err
+// shutOut returns the page for somebody who typed the right password and is suspended, or is to be
+// deleted; nil if the error why is another one.
+func (s signing) shutOut(r *request, why error, appeal view.Appeal) (page view.Component, err error) {
+	if is, ok := errors.AsType[*timelines.SuspendedError](why); ok {
+		v := view.Suspended{Base: s.simple(r), Text: view.SuspendedText(r.loc, is)}
+		v.Appeal, err = s.mayAppeal(r, is.Account.ID, appeal)
+		return view.SuspendedPage(v), err
+	}
+	if is, ok := errors.AsType[*timelines.LeavingError](why); ok {
+		v := view.Leaving{Base: s.simple(r), Text: view.LeavingText(r.loc, is)}
+		if is.Begun {
+			return view.LeavingPage(v), nil
 		}
+		if !is.ByStaff {
+			if v.Token, err = s.leaving.KeepLink(r.Context(), is.Account.ID); err != nil {
+				return nil, err
+			}
+		}
+		if is.ByStaff || is.Suspended != nil {
+			v.Appeal, err = s.mayAppeal(r, is.Account.ID, appeal)
+		}
+		return view.LeavingPage(v), err
+	}
+	return nil, nil
+}
+
+// mayAppeal adds the last appeal of an account, and the link for another one unless it waits.
+func (s signing) mayAppeal(r *request, account int64, v view.Appeal) (view.Appeal, error) {
+	latest, err := s.reports.LatestAppeal(r.Context(), account)
+	switch {
+	case err == nil:
+		v.Latest = &latest
+	case !errors.Is(err, timelines.ErrNotFound):
+		return v, err
+	}
+	if v.Token == "" && (v.Latest == nil || v.Latest.State == reports.Done) {
+		v.Token, err = s.reports.AppealLink(r.Context(), account)
+		return v, err
+	}
+	return v, nil
+}
+
+// appeal takes the message of somebody who may not sign in to the staff.
+func (s signing) appeal(w http.ResponseWriter, r *request) error {
+	v := view.Appeal{Token: r.PostFormValue("link"), Typed: r.PostFormValue("text")}
+	account, err := s.timelines.Accounts.Linked(r.Context(), v.Token, timelines.LinkAppeal)
+	if err == nil {
+		_, err = s.reports.Appeal(r.Context(), v.Token, v.Typed)
+	}
+	if err = ofLink(err); errors.Is(err, errLink) {
+		return err
+	}
+	v.Sent = err == nil
+	if err != nil {
 		if v.Error, err = s.formError(r, err); err != nil {
 			return err
 		}
-		return s.redisplay(w, r, v.Error, view.SuspendedPage(v))
 	}
-	v.Sent = true
-	return s.html(w, r, http.StatusOK, view.SuspendedPage(v))
+	why := s.timelines.Accounts.MaySignIn(r.Context(), account)
+	if why == nil { // just now
+		return s.done(w, r, "/login")
+	}
+	page, err := s.shutOut(r, why, v)
+	switch {
+	case err != nil:
+		return err
+	case page == nil:
+		return s.signInAgain(w, r, view.Login{Back: "/"}, why)
+	case v.Sent:
+		return s.html(w, r, http.StatusOK, page)
+	}
+	return s.redisplay(w, r, v.Error, page)
 }
 
 // logout ends the session, here and in every open page of it, before it answers.

@@ -21,7 +21,8 @@ const maxForm = 9*timelines.MaxPostRunes + 128<<10
 // bound limits what a request may send. A form with files is bounded by withFiles instead.
 func (s *Server) bound(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = &boundedBody{http.MaxBytesReader(w, r.Body, maxForm), r.Body}
+		whole := &arriving{ReadCloser: r.Body}
+		r.Body = &boundedBody{http.MaxBytesReader(w, whole, maxForm), whole}
 		next.ServeHTTP(w, r)
 	})
 }

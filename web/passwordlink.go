@@ -13,7 +13,7 @@ import (
 // it up, since programs open addresses before people do.
 func (s signing) linkForm(w http.ResponseWriter, r *request) error {
 	v := view.PasswordLink{Base: s.simple(r), Token: r.URL.Query().Get("link")}
-	a, err := s.timelines.Accounts.Linked(r.Context(), v.Token)
+	a, err := s.timelines.Accounts.Linked(r.Context(), v.Token, timelines.LinkPassword)
 	if err != nil {
 		return ofLink(err)
 	}

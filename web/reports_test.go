@@ -141,9 +141,23 @@ func TestAppeals(t *testing.T) {
 		t.Helper()
 		return s.Visitor().Post("/login", "username", "eve", "password", webtest.Password).Wants(403)
 	}
-	signIn().Lacks("Your message was read")
+	signIn().Has("Your message waits for an answer since", "spam").Lacks("Your message was read", "/login/appeal")
 	m.Post("/admin/reports/"+code+"/done", "outcome", "nothing", "answer", "It <was> you.").Wants(303)
-	signIn().Has("Your message was read", "It &lt;was&gt; you.")
+	form := keepLink.FindStringSubmatch(signIn().Has("Your message was read", "It &lt;was&gt; you.", "/login/appeal").Body)
+	if form == nil {
+		t.Fatal("no form for another one")
+	}
+	v := s.Visitor()
+	v.Post("/login/appeal", "link", form[1], "text", strings.Repeat("x", 2001)).Wants(422).
+		Has("suspended until", "spam", "It &lt;was&gt; you.", "xxx", "/login/appeal", form[1])
+	v.Post("/login/appeal", "link", form[1], "text", "Once more.").Wants(200).Has("spam", "Your message is with").Lacks("/login/appeal")
+	v.Post("/login/appeal", "link", form[1], "text", "Once more.").Wants(404)
+	signIn().Has("Your message waits").Lacks("/login/appeal")
+	again, err := all.LatestAppeal(t.Context(), eve.Account.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Post("/admin/reports/"+again.Code+"/done", "outcome", "nothing").Wants(303)
 	// The answer about an earlier suspension is over.
 	m.Post("/admin/people/eve/restore").Wants(303)
 	m.Post("/admin/people/eve/suspend", "reason", "spam", "days", "7").Wants(303)
@@ -165,4 +179,57 @@ func TestReportsAboutTheStaff(t *testing.T) {
 	mia.Visitor().Post(place+"/done", "outcome", "nothing").Wants(403)
 	max.Visitor().Post(place+"/done", "outcome", "nothing").Wants(403)
 	ada.Visitor().Post(place+"/done", "outcome", "nothing").Wants(303)
+}
+
+// Somebody whom the staff delete appeals as long as there is something to keep, and so does somebody who
+// is leaving and is suspended.
+func TestAppealsOfThoseWhoLeave(t *testing.T) {
+	s := webtest.New(t, nil)
+	ada, mia, eve, bob := s.Person("ada"), s.Person("mia"), s.Person("eve"), s.Person("bob")
+	inCharge(ada, admin.Administrator)
+	inCharge(mia, admin.Moderator)
+	a, m, b := ada.Visitor(), mia.Visitor(), bob.Visitor()
+	signIn := func(name string) *webtest.Answer {
+		t.Helper()
+		return s.Visitor().Post("/login", "username", name, "password", webtest.Password).Wants(403)
+	}
+	link := regexp.MustCompile(`(?s)/login/appeal.*?name="link" value="([^"]+)"`)
+	appeals := func(who *webtest.Person, text string) {
+		t.Helper()
+		page := signIn(who.Account.Name)
+		found := link.FindStringSubmatch(page.Body)
+		if found == nil {
+			t.Fatalf("no form of an appeal:\n%s", page.Body)
+		}
+		s.Visitor().Post("/login/appeal", "link", found[1], "text", "").Wants(422).Has("is being deleted", found[1])
+		s.Visitor().Post("/login/appeal", "link", found[1], "text", text).Wants(200).Has("is being deleted", "Your message is with")
+		signIn(who.Account.Name).Has("Your message waits").Lacks("/login/appeal")
+		is, err := reports.Open(s.Store).LatestAppeal(t.Context(), who.Account.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Get("/admin/reports").Wants(200).Has(is.Code)
+		m.Get("/admin/reports/"+is.Code).Wants(200).Has("An appeal of @"+who.Account.Name, text)
+		m.Post("/admin/reports/"+is.Code+"/done", "outcome", "nothing", "answer", "No, "+text).Wants(303)
+		signIn(who.Account.Name).Has("the decision stays", "No, "+text, "/login/appeal")
+	}
+	a.Post("/admin/people/eve/delete", "leave_reason", "spam").Wants(303)
+	appeals(eve, "It was not me.")
+
+	b.Post("/settings/delete", "present", webtest.Password).Wants(303)
+	signIn("bob").Has("/login/keep").Lacks("/login/appeal")
+	m.Post("/admin/people/bob/suspend", "reason", "spam", "days", "7").Wants(303)
+	signIn("bob").Has("/login/keep")
+	appeals(bob, "Let me in.")
+
+	// Nothing is left to keep.
+	if _, err := s.DB.Primary.Exec(t.Context(), `UPDATE leaving SET begun = true`); err != nil {
+		t.Fatal(err)
+	}
+	signIn("eve").Lacks("/login/appeal")
+	token, err := reports.Open(s.Store).AppealLink(t.Context(), eve.Account.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Visitor().Post("/login/appeal", "link", token, "text", "Please.").Wants(404)
 }

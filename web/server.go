@@ -295,10 +295,10 @@ type router interface {
 }
 
 // downloads are the routes that send whole files.
-var downloads = []string{"GET " + view.DataFile, "GET /files/{code}", "GET /files/{code}/{size}"}
+var downloads = []string{"GET " + view.DataFile, "GET /files/{code}", "GET /files/{code}/{size}", "GET /p/{code}/preview"}
 
 // timed is a router whose answers are timed by their routes. Downloads are not: they take as long as the
-// reader's line does.
+// reader's line does. Nor is the time that a form takes to come.
 type timed struct {
 	router
 	pulse *pulse.Recorder
@@ -311,7 +311,13 @@ func (t timed) Handle(pattern string, handler http.Handler) {
 	}
 	t.router.Handle(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
+		body, bounded := r.Body.(*boundedBody) // the handler may put another one in its place
 		handler.ServeHTTP(w, r)
+		if bounded {
+			if last := body.whole.last.Load(); last != nil {
+				began = *last
+			}
+		}
 		t.pulse.Took(pattern, time.Since(began))
 	}))
 }

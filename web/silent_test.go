@@ -15,6 +15,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/web"
 	"riverrun/web/live"
 	"riverrun/web/webtest"
 )
@@ -161,4 +162,18 @@ func TestSlowFormIsTaken(t *testing.T) {
 		t.Errorf("status %d, want %d", answer.StatusCode, http.StatusSeeOther)
 	}
 	v.Get("/").Wants(http.StatusOK).Has("slowly typed")
+}
+
+// Nor does it make a page one of the slowest.
+func TestSlowFormIsNoSlowPage(t *testing.T) {
+	body, pipe := io.Pipe()
+	go func() {
+		_, _ = pipe.Write([]byte("slow"))
+		<-time.After(silence)
+		_, _ = pipe.Write([]byte("ly"))
+		pipe.Close()
+	}()
+	if took := web.Took(body); took >= silence {
+		t.Errorf("a form that took %v to come: timed with %v", silence, took)
+	}
 }

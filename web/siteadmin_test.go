@@ -37,7 +37,8 @@ func TestPagesAboutTheSite(t *testing.T) {
 	a.Get("/admin/storage").Has("Search index", "Rivers and their entries", `<a href="/bob">@bob</a></th><td>1</td><td>0</td>`)
 	a.Get("/settings/data/archive.zip")
 	a.Get("/files/aaaaaaaaaa")
-	a.Do("GET", "/admin/health", nil).Has("It runs since").Lacks("archive", "/files/") // a download is as slow as its reader
+	a.Get("/p/aaaaaaaaaa/preview")
+	a.Do("GET", "/admin/health", nil).Has("It runs since").Lacks("archive", "/files/", "/preview") // a download is as slow as its reader
 	a.Header.Set("Accept-Language", "ru")
 	a.Get("/admin/limits").Wants(200)
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"riverrun/timelines"
@@ -53,7 +54,20 @@ var errStorage = errors.New("the store of files failed")
 // boundedBody is a body that gives no more than a form may have, unless all of it is asked for.
 type boundedBody struct {
 	io.ReadCloser
-	whole io.ReadCloser
+	whole *arriving
+}
+
+// arriving is a body that knows when it was read last; nil if it was not.
+type arriving struct {
+	io.ReadCloser
+	last atomic.Pointer[time.Time]
+}
+
+func (b *arriving) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	now := time.Now()
+	b.last.Store(&now)
+	return n, err
 }
 
 // faultKey is the key of a request's context under which the errors of its files stand.

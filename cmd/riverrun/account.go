@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"riverrun/timelines"
+	"riverrun/timelines/admin"
 )
 
 const accountVerbs = "create, password, link, list, admin, suspend, restore, remove-posts, delete or keep"
@@ -107,9 +108,11 @@ func accountPassword(ctx context.Context, e *env, args []string) error {
 }
 
 func accountList(ctx context.Context, e *env, args []string) error {
-	kind := ""
+	kind, find, suspended := "", "", false
 	c, rest, err := e.parse(args, func(fs *flag.FlagSet) {
 		fs.StringVar(&kind, "kind", "", "user or group; default: both")
+		fs.StringVar(&find, "find", "", "people whose name or title has words that begin so; the first 500")
+		fs.BoolVar(&suspended, "suspended", false, "people who are suspended")
 	})
 	switch {
 	case err != nil:
@@ -118,20 +121,35 @@ func accountList(ctx context.Context, e *env, args []string) error {
 		return usagef("%s: %q is one too many", e.name, rest[0])
 	case kind != "" && kind != timelines.User && kind != timelines.Group:
 		return usagef("%s: -kind %q: want user or group", e.name, kind)
+	case kind != "" && (find != "" || suspended), find != "" && suspended:
+		return usagef("%s: say one of -kind, -find and -suspended", e.name)
 	}
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
 		out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 		const page = 500
 		for after := ""; ; {
-			accounts, err := n.timelines.Accounts.List(ctx, kind, after, page)
+			var accounts []timelines.Account
+			var people []admin.Person
+			var err error
+			switch staff := admin.Open(n.timelines); {
+			case find != "":
+				people, err = staff.Find(ctx, find, page)
+			case suspended:
+				people, err = staff.People(ctx, admin.Suspended, after, page)
+			default:
+				accounts, err = n.timelines.Accounts.List(ctx, kind, after, page)
+			}
 			if err != nil {
 				return err
+			}
+			for _, p := range people {
+				accounts = append(accounts, p.Account())
 			}
 			for _, a := range accounts {
 				fmt.Fprintf(out, "%s\t%s\t%s\n", a.Name, a.Kind, a.Title)
 				after = a.Name
 			}
-			if len(accounts) < page {
+			if len(accounts) < page || find != "" {
 				return out.Flush()
 			}
 		}
@@ -181,6 +199,9 @@ var invalidTexts = map[string]string{
 	"text_invalid":     "a text has characters that cannot be stored",
 	"report_outcome":   "an outcome is removed, suspended, restored, nothing or other",
 	"report_done":      "this report is done already",
+	"mark_long":        "a mark is one or two characters, or an emoji",
+	"contact_format":   "a contact is an address of mail, or of a page with https://",
+	"signup_unknown":   "want open, approval, invitation, closed or configured",
 	"text_long":        "an answer has 2000 characters at most",
 }
 

@@ -206,6 +206,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{[]string{"account", "create"}, "account create: say whose"},
 		{[]string{"account", "create", "alice", "-title", "A"}, "flags go before NAME"},
 		{[]string{"account", "list", "-kind", "robot"}, `-kind "robot"`},
+		{[]string{"account", "list", "-find", "ann", "-suspended"}, "say one of -kind, -find and -suspended"},
 		{[]string{"migrate", "-to", "3"}, "-store and -to go together"},
 		{[]string{"migrate", "-to", "3", "-store", "all"}, `-store "all"`},
 		{[]string{"backup"}, "backup: say where"},

@@ -25,7 +25,7 @@ version before an older riverrun is put in place; what came later is dropped.`},
 	account create [-title TITLE] [-language en|ru] NAME
 	account password NAME
 	account link NAME
-	account list [-kind user|group]
+	account list [-kind user|group | -find TEXT | -suspended]
 	account admin [-moderator | -off] NAME
 	account suspend -reason TEXT [-for 72h] [-hide] NAME
 	account restore NAME

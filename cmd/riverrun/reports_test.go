@@ -63,6 +63,10 @@ func TestReportCommands(t *testing.T) {
 		{[]string{"account", "remove-posts", "eve"}, "all that eve wrote is hidden"},
 		{[]string{"reports", "done", code, "-outcome", "removed", "-answer", "gone"}, "report " + code + " is done"},
 		{[]string{"reports", "-all"}, "done"},
+		{[]string{"account", "suspend", "-reason", "spam", "eve"}, "eve"},
+		{[]string{"account", "list", "-suspended"}, "eve  user  "},
+		{[]string{"account", "list", "-find", "EV"}, "eve  user  "},
+		{[]string{"account", "restore", "eve"}, "eve"},
 		{[]string{"account", "delete", "eve"}, "eve is hidden, and deleted in 7 days"},
 		{[]string{"account", "keep", "eve"}, "eve stays"},
 		{[]string{"account", "delete", "-now", "-reason", "spam", "eve"}, "deleted while the site is served"},
@@ -72,6 +76,14 @@ func TestReportCommands(t *testing.T) {
 		out, err := once(t, vars, "", tc.args...)
 		if err != nil || !strings.Contains(out, tc.want) {
 			t.Errorf("%q: got %q (%v), want %q", tc.args, out, err, tc.want)
+		}
+	}
+	for _, args := range [][]string{
+		{"account", "list", "-suspended"},
+		{"account", "list", "-find", "nobody-here"},
+	} {
+		if out, err := once(t, vars, "", args...); err != nil || out != "" {
+			t.Errorf("%q: got %q (%v), want nobody", args, out, err)
 		}
 	}
 	for _, args := range [][]string{

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -19,7 +20,7 @@ import (
 func runSite(ctx context.Context, e *env, args []string) error {
 	var changes []func(*site.Site)
 	var rules *string
-	again := false
+	again, piped := false, false
 	c, rest, err := e.parse(args, func(fs *flag.FlagSet) {
 		setting := func(name, usage string, read func(value string) (func(*site.Site), error)) {
 			fs.Func(name, usage, func(value string) error {
@@ -37,12 +38,21 @@ func runSite(ctx context.Context, e *env, args []string) error {
 				return func(s *site.Site) { *of(s) = value }, nil
 			})
 		}
+		read := func(path string) (string, error) {
+			if path == "-" {
+				if piped {
+					return "", errors.New("standard input is read for one text only")
+				}
+				piped = true
+			}
+			return readText(e.stdin, path)
+		}
 		setting("about", "a file with the text of /about; - is standard input", func(path string) (func(*site.Site), error) {
-			text, err := readText(e.stdin, path)
+			text, err := read(path)
 			return func(s *site.Site) { s.About = text }, err
 		})
 		fs.Func("rules", "a file with the rules; - is standard input", func(path string) error {
-			text, err := readText(e.stdin, path)
+			text, err := read(path)
 			rules = &text
 			return err
 		})
@@ -106,10 +116,14 @@ func changeSite(ctx context.Context, n *node, changes []func(*site.Site)) error 
 	})
 	var invalid *timelines.InvalidError
 	if errors.As(err, &invalid) {
-		if invalid.Most > 0 {
-			return fmt.Errorf("-%s: at most %d characters", invalid.Field, invalid.Most)
+		name := invalid.Field
+		if name == "signup" {
+			name = "door"
 		}
-		return fmt.Errorf("-%s: %s", invalid.Field, invalid.Code)
+		if invalid.Most > 0 {
+			return fmt.Errorf("-%s: at most %d characters", name, invalid.Most)
+		}
+		return fmt.Errorf("-%s: %s", name, cmp.Or(invalidTexts[invalid.Code], invalid.Code))
 	}
 	return err
 }

@@ -30,17 +30,26 @@ func TestSiteCommand(t *testing.T) {
 			t.Errorf("site %s: got %q (%v), want %q", tc.args, out, err, tc.want)
 		}
 	}
-	for _, args := range [][]string{
-		{"site", "-door", "perhaps"},
-		{"site", "-members-only", "perhaps"},
-		{"site", "-name", strings.Repeat("x", 61)},
-		{"site", "-language", "xx"},
-		{"site", "-rules", rules + ".not"},
-		{"site", "name"},
+	for _, tc := range []struct {
+		want string
+		args []string
+	}{
+		{"-door: want open, approval, invitation, closed or configured", []string{"-door", "perhaps"}},
+		{"say on or off", []string{"-members-only", "perhaps"}},
+		{"-name: at most 60 characters", []string{"-name", strings.Repeat("x", 61)}},
+		{"-language: the languages are en and ru", []string{"-language", "xx"}},
+		{"-mark: a mark is", []string{"-mark", "mark"}},
+		{"-contact: a contact is", []string{"-contact", "nowhere"}},
+		{"standard input is read for one text only", []string{"-about", "-", "-rules", "-"}},
+		{"rules.txt.not", []string{"-rules", rules + ".not"}},
+		{"one too many", []string{"name"}},
 	} {
-		if out, err := once(t, vars, "", args...); err == nil {
-			t.Errorf("%q: no error, %q", args, out)
+		if out, err := once(t, vars, "text", append([]string{"site"}, tc.args...)...); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("site %q: got %q (%v), want %q", tc.args, out, err, tc.want)
 		}
+	}
+	if out, err := once(t, vars, "", "site"); err != nil || !strings.Contains(out, "rules         8 characters, version 2") {
+		t.Errorf("after refused changes: %q (%v)", out, err)
 	}
 	out, err := once(t, vars, "", "acts")
 	if err != nil || !strings.Contains(out, "signup approval, private true") {

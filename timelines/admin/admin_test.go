@@ -286,9 +286,9 @@ func TestLinks(t *testing.T) {
 	w.must(err)
 	token, err := w.staff.Link(ctx, admin.By{}, "bob")
 	w.must(err)
-	_, err = w.Accounts.Linked(ctx, first)
+	_, err = w.Accounts.Linked(ctx, first, timelines.LinkPassword)
 	wants(t, "a link that a later one ended", err, timelines.ErrNotFound)
-	if a, err := w.Accounts.Linked(ctx, token); err != nil || a.ID != bob.ID {
+	if a, err := w.Accounts.Linked(ctx, token, timelines.LinkPassword); err != nil || a.ID != bob.ID {
 		t.Errorf("the link is for %q, %v", a.Name, err)
 	}
 	const chosen = "quite another one"
@@ -313,7 +313,7 @@ func TestLinks(t *testing.T) {
 	w.must(err)
 	_, err = w.Pool().Exec(ctx, `UPDATE account_links SET expires_at = now()`)
 	w.must(err)
-	_, err = w.Accounts.Linked(ctx, token)
+	_, err = w.Accounts.Linked(ctx, token, timelines.LinkPassword)
 	wants(t, "an old link", err, timelines.ErrNotFound)
 	w.must(w.staff.CleanUp(ctx))
 	var left int

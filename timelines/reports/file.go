@@ -163,8 +163,7 @@ func (s *Store) File(ctx context.Context, reporter int64, t Thing, reason Reason
 	return code, err
 }
 
-// AppealLink makes a token by which a person who is suspended may appeal, and ends earlier ones of
-// theirs.
+// AppealLink makes a token by which a person may Appeal, and ends earlier ones of theirs.
 func (s *Store) AppealLink(ctx context.Context, account int64) (token string, err error) {
 	err = s.timelines.InTx(ctx, func(tx pgx.Tx) (err error) {
 		_, err = tx.Exec(ctx, `DELETE FROM account_links WHERE account_id = @account AND purpose = @purpose`,
@@ -179,8 +178,8 @@ func (s *Store) AppealLink(ctx context.Context, account int64) (token string, er
 }
 
 // Appeal makes an appeal of the person of an AppealLink, and uses that up. timelines.ErrNotFound if the token is none,
-// was used or is too old, or if the person is not suspended any more; an InvalidError if they have made
-// one already that is not done.
+// was used or is too old, or if there is nothing to appeal against: no suspension and no deletion by the
+// staff, or the deletion has begun. An InvalidError if they have made one already that is not done.
 func (s *Store) Appeal(ctx context.Context, token, text string) (code string, err error) {
 	if text, err = checkText("text", text, true); err != nil {
 		return "", err
@@ -190,13 +189,15 @@ func (s *Store) Appeal(ctx context.Context, token, text string) (code string, er
 		if err != nil {
 			return err
 		}
-		var suspended bool
-		err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM suspensions WHERE account_id = @account)`,
-			pgx.StrictNamedArgs{"account": account}).Scan(&suspended)
-		if err != nil {
-			return fmt.Errorf("read suspension: %w", err)
+		const may = `
+			SELECT NOT EXISTS (SELECT FROM leaving WHERE account_id = @account AND begun) AND (
+				EXISTS (SELECT FROM suspensions WHERE account_id = @account)
+				OR EXISTS (SELECT FROM leaving WHERE account_id = @account AND by_staff))`
+		var against bool
+		if err := tx.QueryRow(ctx, may, pgx.StrictNamedArgs{"account": account}).Scan(&against); err != nil {
+			return fmt.Errorf("read what an appeal is against: %w", err)
 		}
-		if !suspended {
+		if !against {
 			return timelines.ErrNotFound
 		}
 		code, err = insertTx(ctx, tx, account, "appeal", Subject{AccountID: account}, "", text)

@@ -105,11 +105,13 @@ func (s *Store) Own(ctx context.Context, reporter int64, limit int) ([]Report, e
 		pgx.StrictNamedArgs{"reporter": reporter, "limit": limit})
 }
 
-// Answered returns the latest appeal of a person against their present suspension that is done, or
-// timelines.ErrNotFound.
-func (s *Store) Answered(ctx context.Context, account int64) (Report, error) {
-	list, err := s.list(ctx, columns+` JOIN suspensions s ON s.account_id = r.reporter_id
-		WHERE r.reporter_id = @account AND r.kind = 'appeal' AND r.state = 'done' AND r.created_at >= s.created_at ORDER BY r.id DESC LIMIT 1`,
+// LatestAppeal returns the latest appeal of a person against their present suspension or deletion, or
+// timelines.ErrNotFound. One that is not done counts always: there cannot be another one beside it.
+func (s *Store) LatestAppeal(ctx context.Context, account int64) (Report, error) {
+	list, err := s.list(ctx, columns+`
+		WHERE r.reporter_id = @account AND r.kind = 'appeal' AND (r.state <> 'done' OR r.created_at >= least(
+			(SELECT created_at FROM suspensions WHERE account_id = @account), (SELECT created_at FROM leaving WHERE account_id = @account)))
+		ORDER BY r.id DESC LIMIT 1`,
 		pgx.StrictNamedArgs{"account": account})
 	if err == nil && len(list) == 0 {
 		err = timelines.ErrNotFound

@@ -26,6 +26,8 @@ type Leaving struct {
 	Text  string
 	Token string // keeps the account; empty: the person cannot
 	Kept  bool
+	// Appeal is for those whom the staff delete or suspended.
+	Appeal Appeal
 }
 
 func (v Leaving) title() string {

@@ -8,14 +8,21 @@ import (
 // Suspended is the page for somebody who is suspended, with a form for a message to the staff.
 type Suspended struct {
 	*Base
-	Text string // until when, and why; empty when the form is shown again
-	// Appeal is the last one that the staff answered, if any.
-	Appeal *reports.Report
-	Token  string
+	Text   string // until when, and why
+	Appeal Appeal
+}
+
+// Appeal is the part of a page that takes a message to the staff.
+type Appeal struct {
+	Latest *reports.Report // the last one, if any
+	Token  string          // sends one; empty: the person cannot
 	Typed  string
 	Sent   bool
 	Error  FormError
 }
+
+// waits is true if one is with the staff.
+func (v Appeal) waits() bool { return v.Latest != nil && v.Latest.State != reports.Done }
 
 // SuspendedText says to somebody that they are suspended, until when, and why.
 func SuspendedText(loc *Locale, is *timelines.SuspendedError) string {
