@@ -87,7 +87,7 @@ func clubRest(t *testing.T, s *webtest.Site) (found []string) {
 	}
 	stays := map[string]string{
 		"accounts": `kind = 'gone'`, "timelines": `kind = 'group'`, "unseen_accounts": `cause = 'leaving'`,
-		"access_log": `true`, "acts": `kind = 'delete_group'`,
+		"access_log": `true`, "acts": `kind = 'delete_group'`, "origins": `external_id LIKE 'sha256:%' AND title = ''`,
 	}
 	for _, table := range tables {
 		which := "false"
