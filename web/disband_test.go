@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/leaving"
+	"riverrun/timelines/sources/dictionary"
 	"riverrun/web/webtest"
 )
 
@@ -23,8 +25,8 @@ const (
 )
 
 // club is a group with about all that a group can have. alone stands only there, also in ann's feed too,
-// sent is a message to bob too.
-func club(t *testing.T, s *webtest.Site, level string) (ann, bob, eve *webtest.Person, alone, also, sent timelines.Change, file string) {
+// sent is a message to bob too. mia administers the site.
+func club(t *testing.T, s *webtest.Site, level string) (ann, bob, mia, eve *webtest.Person, alone, also, sent timelines.Change, file string) {
 	t.Helper()
 	ann, bob, eve = s.Person("ann"), s.Person("bob"), s.Person("eve")
 	exec := func(query string, args ...any) {
@@ -33,6 +35,8 @@ func club(t *testing.T, s *webtest.Site, level string) (ann, bob, eve *webtest.P
 			t.Fatal(err)
 		}
 	}
+	mia = s.Person("mia")
+	inCharge(mia, admin.Administrator)
 	exec(`ALTER TABLE accounts ALTER COLUMN id RESTART WITH ` + fmt.Sprint(clubID))
 	a := ann.Visitor()
 	a.Post("/groups", "name", clubName, "title", clubSaid+" Club", "access", "public").Wants(303)
@@ -61,6 +65,8 @@ func club(t *testing.T, s *webtest.Site, level string) (ann, bob, eve *webtest.P
 		`INSERT INTO lists (account_id, slug, title) SELECT id, 'clubs', 'Clubs' FROM accounts WHERE name = 'bob' AND $1::bigint > 0 AND $2::text <> ''`,
 		`INSERT INTO list_members (list_id, subscriber_id, account_id) SELECT l.id, l.account_id, $1::bigint FROM lists l WHERE l.slug = 'clubs' AND $2::text <> ''`,
 		`INSERT INTO invitations (by_id, expires_at, uses, code) SELECT id, now() + interval '1 day', 1, repeat('B', 26) FROM accounts WHERE name = 'ann' AND $1::bigint > 0 AND $2::text <> ''`,
+		`INSERT INTO invitations (by_id, expires_at, uses, code) SELECT id, now() + interval '1 day', 1, repeat('S', 26) FROM accounts WHERE name = 'mia' AND $1::bigint > 0 AND $2::text <> ''`,
+		`INSERT INTO invitations (expires_at, uses, code) SELECT now() + interval '1 day', 1, repeat('C', 26) WHERE $1::bigint > 0 AND $2::text <> ''`,
 		`INSERT INTO invitation_groups (invitation_id, group_id) SELECT id, $1::bigint FROM invitations WHERE $2::text <> ''`,
 		`INSERT INTO subscription_requests (subscriber_id, account_id) SELECT id, $1::bigint FROM accounts WHERE name = 'eve' AND $2::text <> ''`,
 	} {
@@ -69,7 +75,7 @@ func club(t *testing.T, s *webtest.Site, level string) (ann, bob, eve *webtest.P
 	if err := s.DB.Primary.QueryRow(t.Context(), `SELECT code FROM files WHERE name = 'ice.png'`).Scan(&file); err != nil {
 		t.Fatal(err)
 	}
-	return ann, bob, eve, alone, also, sent, file
+	return ann, bob, mia, eve, alone, also, sent, file
 }
 
 // clubRest lists the rows that still have the number, the name or a text of the club, but for those that
@@ -128,8 +134,8 @@ func TestAGroupIsDeleted(t *testing.T) {
 		t.Run(level, func(t *testing.T) {
 			t.Parallel()
 			s := webtest.New(t, nil)
-			ctx, store := t.Context(), leaving.Open(s.Store)
-			ann, bob, eve, alone, also, sent, file := club(t, s, level)
+			ctx, store, words := t.Context(), leaving.Open(s.Store), dictionary.Open(s.Store)
+			ann, bob, _, eve, alone, also, sent, file := club(t, s, level)
 			a, b, e, nobody := ann.Visitor(), bob.Visitor(), eve.Visitor(), s.Visitor()
 			pages := []string{
 				"/", "/everything", "/best", "/groups", "/people", "/ann", "/bob", "/tag/ice", "/filter/messages", "/filter/notifications", "/filter/discussions",
@@ -147,6 +153,10 @@ func TestAGroupIsDeleted(t *testing.T) {
 				t.Fatal("the pages do not show the posts")
 			}
 
+			tags, err := words.Propose(ctx, bob.Account.ID, []string{clubName}, "a "+clubSaid)
+			if err != nil || len(tags) != 1 {
+				t.Fatalf("tags that are proposed: %q, %v", tags, err)
+			}
 			nobody.Get("/" + clubName + "/delete").Wants(303)
 			b.Get("/" + clubName + "/delete").Wants(403)
 			b.Post("/"+clubName+"/delete", "confirm", clubName).Wants(403)
@@ -184,6 +194,15 @@ func TestAGroupIsDeleted(t *testing.T) {
 				a.Post("/p/"+also.Code+"/edit", "body", "walrus in both, moved", "to", "ann").Wants(303)
 			}
 			gone()
+			tags, err = words.Propose(ctx, bob.Account.ID, []string{clubName}, "a "+clubSaid)
+			if err != nil || len(tags) > 0 {
+				t.Errorf("tags that are proposed: %q, %v", tags, err)
+			}
+			var left []string
+			err = s.DB.Primary.QueryRow(ctx, `SELECT array_agg(left(code, 1) ORDER BY code) FROM invitations WHERE withdrawn_at IS NULL`).Scan(&left)
+			if err != nil || !slices.Equal(left, []string{"C", "S"}) {
+				t.Errorf("invitations that are left: %q, %v", left, err)
+			}
 			a.Get("/groups?gone").Has("The group is deleted")
 			a.Post("/"+clubName+"/delete", "confirm", clubName).Wants(404)
 			a.Post("/settings/access", "level", "public", "group", clubName).Wants(404)
@@ -216,7 +235,7 @@ func TestAGroupIsDeleted(t *testing.T) {
 					t.Errorf("destinations: %q, %v, want %q", to, err, want)
 				}
 			}
-			_, _, err := s.Store.Groups.Create(ctx, timelines.NewGroup{Actor: bob.Account.ID, Name: clubName, Title: "x"})
+			_, _, err = s.Store.Groups.Create(ctx, timelines.NewGroup{Actor: bob.Account.ID, Name: clubName, Title: "x"})
 			if !errors.Is(err, timelines.ErrNameTaken) {
 				t.Errorf("the name again: %v", err)
 			}
@@ -228,9 +247,7 @@ func TestAGroupIsDeleted(t *testing.T) {
 // author keeps what stood only there.
 func TestAGroupIsGone(t *testing.T) {
 	s := webtest.NewLively(t)
-	ann, bob, _, alone, also, _, file := club(t, s, "public")
-	mia := s.Person("mia")
-	inCharge(mia, admin.Administrator)
+	ann, bob, mia, _, alone, also, _, file := club(t, s, "public")
 	a, b, m := ann.Visitor(), bob.Visitor(), mia.Visitor()
 	for _, address := range []string{"/", "/everything", "/" + clubName, "/" + clubName + "/best", "/p/" + alone.Code, "/bob", "/tag/ice", "/lists/clubs"} {
 		a.Get(address)
@@ -272,9 +289,7 @@ func TestAGroupIsGone(t *testing.T) {
 // Administrators of the site delete any group, also one that they cannot read, and say why.
 func TestTheStaffDeleteAGroup(t *testing.T) {
 	s := webtest.New(t, nil)
-	_, _, eve, alone, _, _, _ := club(t, s, "private")
-	mia := s.Person("mia")
-	inCharge(mia, admin.Administrator)
+	_, _, mia, eve, alone, _, _, _ := club(t, s, "private")
 	inCharge(eve, admin.Moderator)
 	m, e := mia.Visitor(), eve.Visitor()
 	address := "/" + clubName + "/delete"
