@@ -211,6 +211,28 @@ func TestAGroupIsDeleted(t *testing.T) {
 			s.FollowUp()
 			open.UntilGone(alone.Code)
 
+			// Posts that had left the group before cost no transaction without an end.
+			tx, err := s.DB.Primary.Begin(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const leave = `
+				WITH feed AS (SELECT id FROM timelines WHERE kind = 'group' AND their_id = $1),
+				moved AS (UPDATE posts p SET decisive = '{1}' FROM feed WHERE feed.id = ANY(p.decisive))
+				UPDATE timeline_entries e SET withdrawn = true FROM feed WHERE e.timeline_id = feed.id`
+			if _, err := tx.Exec(ctx, leave, clubID); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []bool{true, false} {
+				moved, more, err := s.Store.Posts.DisbandBlockTx(ctx, tx, clubID, 1)
+				if err != nil || len(moved) > 0 || more != want {
+					t.Errorf("a block of posts that had left: %v, more: %t, %v, want more: %t", moved, more, err, want)
+				}
+			}
+			if err := tx.Rollback(ctx); err != nil {
+				t.Fatal(err)
+			}
+
 			steps := 0
 			for more := true; more; steps++ {
 				if _, err := store.Step(ctx, clubID, dies, s.Tiers.Distribute); err != nil && !errors.Is(err, errDied) {
@@ -289,9 +311,25 @@ func TestAGroupIsGone(t *testing.T) {
 // Administrators of the site delete any group, also one that they cannot read, and say why.
 func TestTheStaffDeleteAGroup(t *testing.T) {
 	s := webtest.New(t, nil)
-	_, _, mia, eve, alone, _, _, _ := club(t, s, "private")
+	ann, bob, mia, eve, alone, _, _, _ := club(t, s, "private")
 	inCharge(eve, admin.Moderator)
+	exec := func(query string) {
+		t.Helper()
+		if _, err := s.DB.Primary.Exec(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`INSERT INTO subscriptions (subscriber_id, account_id) SELECT s.id, g.id FROM accounts s, accounts g WHERE s.name = 'mia' AND g.name = '` + clubName + `'`)
+	var picture string
+	const of = `
+		SELECT a.picture || '/' || min(b.size) FROM accounts a JOIN files f ON f.code = a.picture JOIN file_blobs b ON b.file_id = f.id
+		WHERE a.name = $1 AND b.size <> 'upload' GROUP BY a.picture`
+	if err := s.DB.Primary.QueryRow(t.Context(), of, clubName).Scan(&picture); err != nil {
+		t.Fatal(err)
+	}
 	m, e := mia.Visitor(), eve.Visitor()
+	m.Get("/").Wants(200).Has(clubName)
+	m.Get("/files/" + picture).Wants(200)
 	address := "/" + clubName + "/delete"
 	e.Get("/" + clubName).Wants(403).Lacks(address)
 	e.Get(address).Wants(403)
@@ -302,14 +340,23 @@ func TestTheStaffDeleteAGroup(t *testing.T) {
 	m.Post(address, "confirm", "x", "leave_reason", "spam only").Wants(422).Has("spam only")
 	m.Get("/mia/delete").Wants(404)
 	m.Get("/nobody-here/delete").Wants(404)
+	bob.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.Feeds.Create(ctx, bob.Account.ID, "before", "Old page", timelines.Public)
+	})
+	exec(`UPDATE timelines SET term = 'delete' WHERE kind = 'subfeed' AND term = 'before'`)
+	m.Get("/bob/delete").Wants(200).Has("Old page")
 	m.Post("/mia/delete", "confirm", "mia", "leave_reason", "spam").Wants(404)
 	m.Post(address, "confirm", clubName, "leave_reason", "spam only").LeadsTo("/groups?gone")
+	for _, v := range []*webtest.Visitor{m, e, ann.Visitor()} {
+		v.Get("/").Wants(200).Lacks(clubName, clubSaid+" Club")
+		v.Get("/files/" + picture).Wants(404)
+	}
 	m.Get("/admin/acts").Wants(200).Has("@mia: deletes the group @"+clubName, "spam only")
 	m.Get("/" + clubName).Wants(404)
 	m.Get("/p/" + alone.Code).Wants(404)
 
-	ann := s.Person("zoe")
-	ann.Visitor().Post("/groups", "name", "open-club", "title", "Open", "access", "public").Wants(303)
+	zoe := s.Person("zoe")
+	zoe.Visitor().Post("/groups", "name", "open-club", "title", "Open", "access", "public").Wants(303)
 	m.Get("/open-club").Wants(200).Has("/open-club/delete")
 	e.Get("/open-club").Wants(200).Lacks("/open-club/delete")
 }
