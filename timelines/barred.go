@@ -14,7 +14,7 @@ var barred = `
 	), closed AS MATERIALIZED (
 		SELECT t.id, a.name
 		FROM places JOIN timelines t USING (id) JOIN accounts a ON a.id = t.their_id
-		WHERE t.kind = 'group' AND NOT ` + writable + `
+		WHERE t.kind = 'group' AND t.access <> 3 AND NOT ` + writable + `
 	)
 	SELECT p.id, min(c.name) FROM posts p JOIN closed c ON c.id = ANY(p.decisive)
 	WHERE p.id = ANY(@posts) GROUP BY p.id`
@@ -23,7 +23,7 @@ var barred = `
 // that forbids it. A caller that changes posts has locked them. An author may change the words of a
 // post, by form and by source alike, only if they may post in each group where the post stands then.
 // So somebody who is blocked, or was removed, says nothing more there. They may delete the post, and
-// take it out of the group.
+// take it out of the group. A group that was deleted forbids nothing: nobody reads the post there.
 //
 // A message can be changed whatever its recipients allow now: somebody who wants to see no more of
 // its author bans them, which hides it, and the author is not to learn of that by an edit.

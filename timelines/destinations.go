@@ -170,12 +170,14 @@ func (s Posts) Destinations(ctx context.Context, actor int64, code string) ([]st
 	if !ok {
 		return nil, ErrNotFound
 	}
-	// The timeline of the author's own messages is not named.
+	// The timeline of the author's own messages is not named, nor a group that was deleted: the post
+	// may stand there until a job takes it out.
 	const query = `
 		SELECT p.author_id, ARRAY(
 			SELECT CASE t.kind WHEN 'eyes' THEN @eyes WHEN 'subfeed' THEN a.name || '/' || t.term ELSE a.name END
 			FROM timelines t JOIN accounts a ON a.id = t.their_id
 			WHERE t.id = ANY(p.decisive) AND NOT (t.kind = 'directs' AND t.their_id = p.author_id)
+				AND t.access IS DISTINCT FROM 3
 			ORDER BY t.id)
 		FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + rights.SeenPost
 	var author int64

@@ -56,13 +56,28 @@ func (s Groups) EndTx(ctx context.Context, tx pgx.Tx, actor int64, name string, 
 
 // DisbandBlockTx empties an ended group of at most limit posts: those that stand only there are
 // deleted, whoever wrote them, and the others leave it. It announces what rivers must follow, and
-// returns that, none if nothing was left, or if the account is no group.
-func (s Posts) DisbandBlockTx(ctx context.Context, tx pgx.Tx, group int64, limit int) (gone []Touched, err error) {
+// returns that, none if it found only posts that had left the group before, or if the account is no
+// group. more says that posts may be left.
+func (s Posts) DisbandBlockTx(ctx context.Context, tx pgx.Tx, group int64, limit int) (gone []Touched, more bool, err error) {
+	for range disbandRounds {
+		gone, more, err = s.disbandRoundTx(ctx, tx, group, limit)
+		if err != nil || !more || len(gone) > 0 {
+			break
+		}
+	}
+	return gone, more, err
+}
+
+// disbandRounds bounds how many rounds one transaction makes while it finds only posts that had left
+// the group before, which nothing has to follow.
+const disbandRounds = 3
+
+func (s Posts) disbandRoundTx(ctx context.Context, tx pgx.Tx, group int64, limit int) (gone []Touched, more bool, err error) {
 	x := Items(s).Resume(tx, 0)
 	const of = `SELECT coalesce((SELECT id FROM timelines WHERE kind = 'group' AND their_id = @group AND term = '' AND access = 3), 0)`
 	var feed int64
 	if err := tx.QueryRow(ctx, of, pgx.StrictNamedArgs{"group": group}).Scan(&feed); err != nil {
-		return nil, fmt.Errorf("find the feed of a group: %w", err)
+		return nil, false, fmt.Errorf("find the feed of a group: %w", err)
 	}
 	// Nothing enters the group any more, but a post may still leave it, or be deleted by its author. So
 	// facts about posts are read in statements of their own, after the locks.
@@ -72,40 +87,40 @@ func (s Posts) DisbandBlockTx(ctx context.Context, tx pgx.Tx, group int64, limit
 	rows, err := tx.Query(ctx, lock, pgx.StrictNamedArgs{"feed": feed, "limit": limit})
 	locked, err := collectIDs(rows, err, "posts of a group")
 	if err != nil || len(locked) == 0 {
-		return nil, err
+		return nil, false, err
 	}
 	alone, err := x.standing(ctx, feed, locked, true)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	also, err := x.standing(ctx, feed, locked, false)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if len(alone) > 0 {
 		if err := x.empty(ctx, alone); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	if len(also) > 0 {
 		if err := x.part(ctx, feed, also); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	_, err = tx.Exec(ctx, `DELETE FROM timeline_entries WHERE timeline_id = @feed AND post_id = ANY(@posts)`,
 		pgx.StrictNamedArgs{"feed": feed, "posts": locked})
 	if err != nil {
-		return nil, fmt.Errorf("empty a group: %w", err)
+		return nil, false, fmt.Errorf("empty a group: %w", err)
 	}
 	if len(x.touched) == 0 { // they had left the group before
-		return s.DisbandBlockTx(ctx, tx, group, limit)
+		return nil, true, nil
 	}
 	for post, of := range x.touched {
 		gone = append(gone, Touched{PostID: post, Timelines: union(of, nil)})
 	}
 	slices.SortFunc(gone, func(a, b Touched) int { return int(a.PostID - b.PostID) })
 	_, err = x.End(ctx)
-	return gone, err
+	return gone, true, err
 }
 
 // standing returns those of these locked posts that stand in a timeline, alone or elsewhere too.

@@ -10,7 +10,16 @@ import (
 	"riverrun/web/view"
 )
 
+// deleteForm asks an administrator of a group for its name. A person may have a sub-feed of that slug
+// from before it was reserved.
 func (s groups) deleteForm(w http.ResponseWriter, r *request) error {
+	a, err := s.rivers.Access().AccountNamed(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	if a.Kind == timelines.User {
+		return accounts(s).account(w, r)
+	}
 	v, err := s.disbandView(r)
 	if err != nil {
 		return err

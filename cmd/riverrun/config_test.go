@@ -197,6 +197,8 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{[]string{"group"}, "group: say delete"},
 		{[]string{"group", "eat", "x"}, `group: there is no "eat"`},
 		{[]string{"group", "delete"}, "group delete: say which: NAME"},
+		{[]string{"group", "delete", "some-club"}, "say the name once more: -confirm some-club"},
+		{[]string{"group", "delete", "-confirm", "other-club", "some-club"}, "say the name once more: -confirm some-club"},
 		{[]string{"group", "delete", "x", "-reason", "y"}, "flags go before NAME"},
 		{[]string{"post"}, "post: say remove"},
 		{[]string{"post", "remove"}, "say which: CODE"},

@@ -42,10 +42,10 @@ and moderators see what they wrote. remove-posts hides all that NAME wrote; it i
 while the site is served, and cannot be brought back. delete hides the account at once, and
 after seven days, or with -now at once, deletes everything of NAME while the site is served. Nobody gets
 the name again. Within the seven days keep brings the account back as it was.`},
-		{name: "group", usage: "delete [-reason TEXT] NAME", summary: "delete a group", run: runGroup, detail: `
+		{name: "group", usage: "delete -confirm NAME [-reason TEXT] NAME", summary: "delete a group", run: runGroup, detail: `
 At once nobody sees anything of it. Posts that stand only there are deleted while
 the site is served, and the others leave it. It cannot be brought back, and nobody
-gets the name again. TEXT stands in the log of acts.`},
+gets the name again, so the command wants it twice. TEXT stands in the log of acts.`},
 		{name: "site", usage: "[-name TEXT] [-door DOOR] [-members-only on|off] [...]", summary: "what the site is called, its rules, who may sign up and read", run: runSite, detail: `
 	site [-name TEXT] [-mark SIGNS] [-purpose TEXT] [-contact ADDRESS] [-language en|ru]
 		[-about FILE] [-rules FILE] [-again] [-indexed on|off]

@@ -46,8 +46,9 @@ func runGroup(ctx context.Context, e *env, args []string) error {
 		return usagef("group: there is no %q; say delete", args[0])
 	}
 	e.name += " delete"
-	var reason string
+	var confirm, reason string
 	c, rest, err := e.parse(args[1:], func(fs *flag.FlagSet) {
+		fs.StringVar(&confirm, "confirm", "", "the name once more, as it cannot be taken back")
 		fs.StringVar(&reason, "reason", "", "stands in the log of acts")
 	})
 	if err != nil {
@@ -60,9 +61,12 @@ func runGroup(ctx context.Context, e *env, args []string) error {
 		return usagef("%s: %q is one too many (flags go before NAME)", e.name, rest[1])
 	}
 	name := rest[0]
+	if confirm != name {
+		return usagef("%s: this cannot be taken back; say the name once more: -confirm %s", e.name, name)
+	}
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
 		_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-			return leaving.Open(n.timelines).DeleteGroup(ctx, admin.By{}, name, name, reason)
+			return leaving.Open(n.timelines).DeleteGroup(ctx, admin.By{}, name, confirm, reason)
 		})
 		if errors.Is(err, timelines.ErrNotFound) {
 			return fmt.Errorf("there is no group %s", name)

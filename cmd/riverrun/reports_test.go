@@ -51,7 +51,7 @@ func TestReportCommands(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"group", "delete", "-reason", "ads", "watches-club"}, "the group watches-club is hidden, and deleted while the site is served"},
+		{[]string{"group", "delete", "-confirm", "watches-club", "-reason", "ads", "watches-club"}, "the group watches-club is hidden, and deleted while the site is served"},
 		{[]string{"acts"}, "delete_group  watches-club  ads"},
 		{[]string{"reports"}, "post " + post.Code + " by eve"},
 		{[]string{"reports", "show", code}, "watches"},
@@ -92,10 +92,10 @@ func TestReportCommands(t *testing.T) {
 		{"post", "remove", "x"},
 		{"account", "remove-posts", "nobody-here"},
 		{"account", "delete", "nobody-here"},
-		{"group", "delete", "nobody-here"},
-		{"group", "delete", "bob"},
-		{"group", "delete", "watches-club"}, // again
-		{"account", "keep", "eve"},          // too late
+		{"group", "delete", "-confirm", "nobody-here", "nobody-here"},
+		{"group", "delete", "-confirm", "bob", "bob"},
+		{"group", "delete", "-confirm", "watches-club", "watches-club"}, // again
+		{"account", "keep", "eve"},                                      // too late
 	} {
 		if out, err := once(t, vars, "", args...); err == nil {
 			t.Errorf("%q: got %q, want an error", args, out)

@@ -1,4 +1,4 @@
-DROP INDEX acts_rebuilt_idx;
+DROP INDEX IF EXISTS acts_rebuilt_idx;
 COMMENT ON TABLE acts IS 'the audit log: each act of an administrator or a moderator, also those by the command line; rows are never changed';
 COMMENT ON COLUMN origins.external_id IS NULL;
 DROP INDEX origins_account_idx;

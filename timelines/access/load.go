@@ -83,7 +83,8 @@ func (c *Cache) loadSets(ctx context.Context, keys []int64) (map[int64]*Sets, er
 			(SELECT coalesce(jsonb_agg(string_to_array(term, ' ') ORDER BY term), '[]')
 				FROM hidden_terms WHERE account_id = @viewer) AS terms,
 			coalesce((SELECT role FROM staff WHERE account_id = @viewer), '') AS role,
-			'{}'::bigint[] AS unseen,
+			ARRAY(SELECT DISTINCT u.account_id FROM unseen_accounts u JOIN accounts a ON a.id = u.account_id
+				WHERE a.kind = 'group' AND EXISTS (SELECT FROM staff WHERE account_id = @viewer) ORDER BY 1) AS unseen,
 			(SELECT coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'at', at, 'device', device, 'session', encode(token_hash, 'base64'))
 				ORDER BY at DESC), '[]')
 				FROM (SELECT * FROM account_events WHERE account_id = @viewer ORDER BY at DESC LIMIT 5) e) AS events`

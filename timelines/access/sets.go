@@ -56,8 +56,8 @@ type Sets struct {
 	Events []Event
 	// Role is what the viewer may do for the site.
 	Role admin.Role
-	// Unseen are the people whom only the staff see; none for one of the staff. All sets of a node
-	// share the list.
+	// Unseen are the people whom only the staff see, and groups that are being deleted; for one of the
+	// staff these groups alone. All other sets of a node share the list.
 	Unseen IDs
 
 	fingerprint string

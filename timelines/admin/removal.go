@@ -110,8 +110,11 @@ func (s *Store) RemovalStep(ctx context.Context, account int64,
 				}
 			}
 			if len(gone) == 0 && whole {
-				if gone, err = s.timelines.Posts.DisbandBlockTx(ctx, tx, account, removalBlock); err != nil {
+				if gone, more, err = s.timelines.Posts.DisbandBlockTx(ctx, tx, account, removalBlock); err != nil {
 					return c, nil, err
+				}
+				if more && len(gone) == 0 {
+					return c, nil, nil
 				}
 			}
 			if len(gone) == 0 {

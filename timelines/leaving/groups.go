@@ -90,9 +90,11 @@ func (s *Store) endTx(ctx context.Context, tx pgx.Tx, actor int64, name string, 
 		return c, nil, fmt.Errorf("note that a group is deleted: %w", err)
 	}
 	// One who joins by an invitation joins its groups. Invitations that are to no other group end, since
-	// some let people in for the sake of the group alone (package doors).
+	// some let people in for the sake of the group alone (package doors). Those of the staff and of the
+	// command line do not, and stay.
 	for _, query := range []string{
 		`UPDATE invitations SET withdrawn_at = now() WHERE withdrawn_at IS NULL
+			AND by_id IS NOT NULL AND NOT EXISTS (SELECT FROM staff s WHERE s.account_id = invitations.by_id)
 			AND id IN (SELECT invitation_id FROM invitation_groups WHERE group_id = @group)
 			AND NOT EXISTS (SELECT FROM invitation_groups o WHERE o.invitation_id = invitations.id AND o.group_id <> @group)`,
 		`DELETE FROM invitation_groups WHERE group_id = @group`,

@@ -48,7 +48,9 @@ func (s *Store) forgetTx(ctx context.Context, tx pgx.Tx, account int64) (more bo
 	// This waits for all who have written something with the account, or have looked for it to do so
 	// (timelines.findAccounts), so the statements below see what they wrote. Those who come later find
 	// the account gone.
-	if _, err := tx.Exec(ctx, `SELECT FROM accounts WHERE id = @account FOR UPDATE`, args); err != nil {
+	var kind string
+	err = tx.QueryRow(ctx, `SELECT kind FROM accounts WHERE id = @account FOR UPDATE`, args).Scan(&kind)
+	if err != nil {
 		return false, nil, fmt.Errorf("lock account: %w", err)
 	}
 	var begun bool
@@ -112,6 +114,9 @@ func (s *Store) forgetTx(ctx context.Context, tx pgx.Tx, account int64) (more bo
 	err = s.timelines.AnnounceTx(ctx, tx, timelines.Replace{AccountID: account}, timelines.Replace{ViewerID: account})
 	drop = append(drop, timelines.Invalidation{Kind: timelines.InvalidAccount, AccountID: account},
 		timelines.Invalidation{Kind: timelines.InvalidSets, AccountID: account})
+	if kind == timelines.Group { // the staff's sets named it while it was a group
+		drop = append(drop, timelines.Invalidation{Kind: timelines.InvalidUnseen, AccountID: account})
+	}
 	return false, drop, err
 }
 

@@ -134,7 +134,8 @@ const (
 
 // Propose returns tags for a text that somebody writes to places, which are named as in
 // timelines.NewPost.To. No place stands for the writer's own feed. The tags come from the
-// dictionaries of the writer, and of those groups among the places that the writer is a member of.
+// dictionaries of the writer, and of those groups among the places that the writer is a member of,
+// unless a group was deleted.
 // Tags that are in the text already are left out.
 func (s *Store) Propose(ctx context.Context, writer int64, to []string, text string) ([]string, error) {
 	if runes := []rune(text); len(runes) > proposeRunes {
@@ -157,8 +158,10 @@ func (s *Store) Propose(ctx context.Context, writer int64, to []string, text str
 		WITH owners AS MATERIALIZED (
 			SELECT a.id FROM accounts a
 			WHERE CASE WHEN cardinality(@names::text[]) = 0 THEN a.id = @writer ELSE a.name = ANY(@names::text[]) END
-				AND (a.id = @writer OR EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = @writer AND s.account_id = a.id AND a.kind = 'group')
-					OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id AND g.account_id = @writer))
+				AND (a.id = @writer OR (
+					EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = @writer AND s.account_id = a.id AND a.kind = 'group')
+						OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id AND g.account_id = @writer)
+				) AND NOT EXISTS (SELECT FROM unseen_accounts u WHERE u.account_id = a.id))
 		)
 		SELECT w.tag, w.word FROM owners o JOIN dictionary_words w ON w.owner_id = o.id
 		WHERE w.first = ANY(@firsts::text[]) ORDER BY w.owner_id, w.no LIMIT @most`
