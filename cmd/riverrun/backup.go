@@ -144,6 +144,14 @@ func (s *stores) backup(ctx context.Context, to io.Writer, store blobs.Store, p 
 		if err != nil {
 			return err
 		}
+		// A command with a wrong setting makes an empty site, which must not pass for the real one.
+		var used bool
+		if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM accounts)`).Scan(&used); err != nil {
+			return fmt.Errorf("look for accounts: %w", err)
+		}
+		if !used {
+			return errors.New("nobody has an account there: are RIVERRUN_DATA and DATABASE_URL those of the site?")
+		}
 		w, err = backup.NewWriter(to, backup.Manifest{Site: taken.Site, Migrations: taken.Names, PostgreSQL: programs.Major, Made: time.Now().UTC()})
 		if err != nil {
 			return err

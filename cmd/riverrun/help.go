@@ -138,6 +138,9 @@ and why it was built (visit, change, search, request), how deep it is complete, 
 has the page open, and what timelines it is made of; never what it holds. Without
 -as it is that of everybody who is not signed in. -rebuild is written to the audit
 log; open pages follow.`},
+		{name: "storage", usage: "[-accounts N]", summary: "what takes the room, by kind and by account", run: runStorage, detail: `
+Tables of both stores with their indexes, uploaded files, and the accounts whose
+files take the most, with how many posts they have.`},
 		{name: "expire", summary: "throw away rivers nobody looks at", run: runExpire, detail: `
 serve does it every RIVERRUN_EXPIRE_EVERY. It prints how many live rivers were
 retired (idle, or grown to twice RIVERRUN_DEPTH), how many retired before were

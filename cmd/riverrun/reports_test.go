@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,36 @@ import (
 func TestPlainLines(t *testing.T) {
 	if got, want := plainLines("a\x1b[2Jb\r\u009bc\nd"), "a [2Jb  c\n\td"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The command says what takes the room, by kind and by account, and an empty site is not backed up.
+func TestStorageCommand(t *testing.T) {
+	vars, db := onDatabase(t)
+	if out, err := once(t, vars, "", "account", "list"); err != nil {
+		t.Fatal(out, err)
+	}
+	file := filepath.Join(t.TempDir(), "site.backup")
+	if out, err := once(t, vars, "", "backup", file); err == nil || !strings.Contains(err.Error(), "nobody has an account there") {
+		t.Errorf("backup of an empty site: %q, %v", out, err)
+	}
+	if out, err := once(t, vars, "correct horse\n", "account", "create", "ann"); err != nil {
+		t.Fatal(out, err)
+	}
+	const upload = `
+		WITH f AS (
+			INSERT INTO files (owner_id, bytes, code, state, name, sum)
+			SELECT id, 4321, '0000000001', 'download', 'a.txt', decode(repeat('00', 32), 'hex') FROM accounts RETURNING id
+		)
+		INSERT INTO file_blobs (file_id, bytes, size, type, sum) SELECT id, 4321, 'upload', 'text/plain', decode(repeat('00', 32), 'hex') FROM f`
+	if _, err := db.Primary.Exec(t.Context(), upload); err != nil {
+		t.Fatal(err)
+	}
+	out, err := once(t, vars, "", "storage")
+	for _, want := range []string{"primary    texts", "secondary  rivers", "account    ann            4321 bytes  1 files  0 posts"} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("got %q (%v), want %q", out, err, want)
+		}
 	}
 }
 
