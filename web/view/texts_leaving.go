@@ -7,7 +7,7 @@ var leavingTexts = texts{
 	"delete.section": {"After seven days, in which you can come back", "Через семь дней, в течение которых можно вернуться"},
 	"delete.lead":    {"This is what happens:", "Вот что произойдёт:"},
 	"delete.until":   {"Until {date} you can sign in and keep your account as it was.", "До {date} можно войти и сохранить учётную запись такой, какой она была."},
-	"delete.then":    {"After that all of it is deleted for good: posts, comments, likes, messages that you sent, files, drafts and sources. What others said under your posts goes with them.", "После этого всё будет удалено навсегда: записи, комментарии, лайки, отправленные сообщения, файлы, черновики и источники. Вместе с вашими записями исчезнет и то, что под ними написали другие."},
+	"delete.then":    {"After that all of it is deleted for good: posts, comments, likes, messages that you sent, files, drafts and sources. Comments of others under your posts are deleted too.", "После этого всё будет удалено навсегда: записи, комментарии, лайки, отправленные сообщения, файлы, черновики и источники. Вместе с вашими записями исчезнет и то, что под ними написали другие."},
 	"delete.name":    {"Nobody gets the name @{name} again, not even you.", "Имя @{name} больше никто не сможет занять, даже вы."},
 	"delete.others":  {"What others wrote about you, and messages that they sent you, stay with them.", "То, что о вас написали другие, и сообщения, которые они вам отправили, останутся у них."},
 	"delete.groups":  {"These groups stay, and nobody is in charge of them then:", "Эти группы останутся, но управлять ими будет некому:"},
