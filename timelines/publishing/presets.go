@@ -1,0 +1,187 @@
+package publishing
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Preset is a set of an author's posts: a tab of "My posts".
+type Preset string
+
+// The presets of stored posts. Drafts and scheduled posts are no posts yet.
+const (
+	PresetAll       Preset = "all"
+	PresetPublished  Preset = "published"
+	PresetImported  Preset = "imported"
+	PresetWaiting    Preset = "waiting"
+	PresetBlocked Preset = "blocked"
+	PresetExpired Preset = "expired"
+	PresetClosed  Preset = "closed"
+)
+
+// Presets are all presets, in the order of the tabs.
+var Presets = []Preset{PresetAll, PresetPublished, PresetImported, PresetWaiting, PresetBlocked, PresetExpired, PresetClosed}
+
+// statuses returns what a preset is made of.
+func (p Preset) statuses() []Status {
+	switch p {
+	case PresetPublished:
+		return []Status{Published}
+	case PresetWaiting:
+		return []Status{Waiting}
+	case PresetBlocked:
+		return []Status{Blocked}
+	case PresetExpired:
+		return []Status{Expired}
+	case PresetClosed:
+		return []Status{Closed}
+	}
+	return Statuses
+}
+
+func (p Preset) has(status Status, imported bool) bool {
+	return slices.Contains(p.statuses(), status) && (imported || p != PresetImported)
+}
+
+// Known reports whether there is such a preset.
+func (p Preset) Known() bool { return slices.Contains(Presets, p) }
+
+// Store reads and repairs. It is safe for concurrent use.
+type Store struct{ pool *pgxpool.Pool }
+
+// Open returns the store behind pool.
+func Open(pool *pgxpool.Pool) *Store { return &Store{pool} }
+
+// Place is where a page goes on: the last post of the page before. The zero value is the top.
+type Place struct {
+	CreatedAt time.Time
+	ID        int64
+}
+
+// Post is a post as a list of its author's has it.
+type Post struct {
+	ID        int64
+	Code      string
+	CreatedAt time.Time
+	EditedAt  *time.Time
+	Status    Status
+	Imported  bool
+	Via       string
+	Markup    bool
+	// Beginning has at most BeginningRunes characters, and one more if the text goes on.
+	Beginning string
+	// Decisive are the timelines where it stands.
+	Decisive []int64
+	// Files is how many files are attached.
+	Files int64
+}
+
+// Place returns the place of the post.
+func (p Post) Place() Place { return Place{p.CreatedAt, p.ID} }
+
+// BeginningRunes is how much of a text a list has.
+const BeginningRunes = 280
+
+// page merges the newest posts of each range of the index. Each range gives at most as many as the page
+// has, whatever it holds.
+const page = `
+	WITH chosen AS MATERIALIZED (
+		SELECT f.id, f.created_at
+		FROM unnest(@statuses::smallint[]) s (status), unnest(@origins::boolean[]) o (imported), LATERAL (
+			SELECT id, created_at FROM posts
+			WHERE author_id = @author AND status = s.status AND imported = o.imported AND deleted_at IS NULL
+				AND (created_at, id) < (@before, @before_id)
+			ORDER BY created_at DESC, id DESC LIMIT @limit) f
+		ORDER BY f.created_at DESC, f.id DESC LIMIT @limit
+	)
+	SELECT p.id, p.code, p.created_at, p.edited_at, p.status, p.imported, p.via, p.markup, left(p.body, @longest) AS beginning, p.decisive,
+		(SELECT count(*) FROM files f WHERE f.post_id = p.id AND f.comment_id IS NULL) AS files
+	FROM chosen c JOIN posts p ON p.id = c.id
+	ORDER BY p.created_at DESC, p.id DESC`
+
+// Page returns at most limit posts of an author's preset below a place, the newest first.
+func (s *Store) Page(ctx context.Context, author int64, preset Preset, below Place, limit int) ([]Post, error) {
+	if below == (Place{}) {
+		below = Place{time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), math.MaxInt64}
+	}
+	rows, err := s.pool.Query(ctx, page, pgx.StrictNamedArgs{
+		"author": author, "statuses": numbers(preset.statuses()), "origins": preset.origins(),
+		"before": below.CreatedAt, "before_id": below.ID, "limit": limit, "longest": BeginningRunes + 1,
+	})
+	var posts []Post
+	if err == nil {
+		posts, err = pgx.CollectRows(rows, pgx.RowToStructByName[Post])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("page of an author's posts: %w", err)
+	}
+	return posts, nil
+}
+
+func (p Preset) origins() []bool {
+	if p == PresetImported {
+		return []bool{true}
+	}
+	return []bool{false, true}
+}
+
+func numbers(statuses []Status) []int16 {
+	n := make([]int16, len(statuses))
+	for i, s := range statuses {
+		n[i] = int16(s)
+	}
+	return n
+}
+
+// Numbers are an author's counters and totals.
+type Numbers struct {
+	// Posts is how many posts each preset has.
+	Posts map[Preset]int64
+	// PublishedEver and ClosedEver never go down. Earned has the sum of each currency, in its smallest unit.
+	PublishedEver, ClosedEver int64
+	Earned                    map[string]int64
+}
+
+// Numbers returns the numbers of an author, as they are counted.
+func (s *Store) Numbers(ctx context.Context, author int64) (Numbers, error) {
+	const query = `
+		SELECT '' AS total, '' AS currency, status, imported, posts AS value FROM author_counters WHERE author_id = @author
+		UNION ALL
+		SELECT total, currency, 0, false, sum(value)::bigint FROM author_totals WHERE author_id = @author GROUP BY 1, 2`
+	n := Numbers{Posts: map[Preset]int64{}, Earned: map[string]int64{}}
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"author": author})
+	if err == nil {
+		var name Total
+		var currency string
+		var status Status
+		var imported bool
+		var value int64
+		_, err = pgx.ForEachRow(rows, []any{&name, &currency, &status, &imported, &value}, func() error {
+			switch name {
+			case PublishedEver:
+				n.PublishedEver = value
+			case ClosedEver:
+				n.ClosedEver = value
+			case Earned:
+				n.Earned[currency] = value
+			default:
+				for _, p := range Presets {
+					if p.has(status, imported) {
+						n.Posts[p] += value
+					}
+				}
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return Numbers{}, fmt.Errorf("numbers of an author: %w", err)
+	}
+	return n, nil
+}
