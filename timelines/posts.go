@@ -321,10 +321,11 @@ func emptyPostsTx(ctx context.Context, tx pgx.Tx, posts []int64, counts *publish
 	args := pgx.StrictNamedArgs{"posts": posts}
 	var empty pgx.Batch
 	const end = `
-		UPDATE posts SET deleted_at = clock_timestamp(), body = '', via = '', via_url = '', place = '',
-			lang = '', lang_chosen = false, lang_guessed = false, is_public = false
-		WHERE id = ANY(@posts) AND deleted_at IS NULL
-		RETURNING author_id, status, imported`
+		UPDATE posts p SET deleted_at = clock_timestamp(), body = '', via = '', via_url = '', place = '',
+			lang = '', lang_chosen = false, lang_guessed = false, is_public = false, status = 5
+		FROM posts was
+		WHERE p.id = ANY(@posts) AND was.id = p.id AND p.deleted_at IS NULL
+		RETURNING p.author_id, was.status, p.imported`
 	empty.Queue(end, args).Query(counts.Deleted)
 	for _, query := range []string{
 		`UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = ''

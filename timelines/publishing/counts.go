@@ -14,7 +14,7 @@ import (
 // Status is what has become of a post.
 type Status int16
 
-// The statuses. A deleted post has none.
+// The statuses. A deleted post has none of them: its column has 5.
 const (
 	Published Status = iota
 	// Waiting for somebody's approval.

@@ -95,7 +95,7 @@ const page = `
 		SELECT f.id, f.created_at
 		FROM unnest(@statuses::smallint[]) s (status), unnest(@origins::boolean[]) o (imported), LATERAL (
 			SELECT id, created_at FROM posts
-			WHERE author_id = @author AND status = s.status AND imported = o.imported AND deleted_at IS NULL
+			WHERE author_id = @author AND status = s.status AND imported = o.imported
 				AND (created_at, id) < (@before, @before_id)
 			ORDER BY created_at DESC, id DESC LIMIT @limit) f
 		ORDER BY f.created_at DESC, f.id DESC LIMIT @limit

@@ -26,7 +26,7 @@ const differences = `
 	SELECT author_id AS author, status, imported, coalesce(c.posts, 0) AS counted, coalesce(p.n, 0) AS posts
 	FROM (SELECT author_id, status, imported, posts FROM author_counters WHERE author_id = ANY(@authors)) c
 	FULL JOIN (
-		SELECT author_id, status, imported, count(*) AS n FROM posts WHERE author_id = ANY(@authors) AND deleted_at IS NULL GROUP BY 1, 2, 3
+		SELECT author_id, status, imported, count(*) AS n FROM posts WHERE author_id = ANY(@authors) AND status < 5 GROUP BY 1, 2, 3
 	) p USING (author_id, status, imported)
 	WHERE coalesce(c.posts, 0) <> coalesce(p.n, 0)
 	ORDER BY 1, 2, 3`
