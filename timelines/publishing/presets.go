@@ -17,12 +17,12 @@ type Preset string
 // The presets of stored posts. Drafts and scheduled posts are no posts yet.
 const (
 	PresetAll       Preset = "all"
-	PresetPublished  Preset = "published"
+	PresetPublished Preset = "published"
 	PresetImported  Preset = "imported"
-	PresetWaiting    Preset = "waiting"
-	PresetBlocked Preset = "blocked"
-	PresetExpired Preset = "expired"
-	PresetClosed  Preset = "closed"
+	PresetWaiting   Preset = "waiting"
+	PresetBlocked   Preset = "blocked"
+	PresetExpired   Preset = "expired"
+	PresetClosed    Preset = "closed"
 )
 
 // Presets are all presets, in the order of the tabs.
