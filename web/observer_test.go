@@ -23,7 +23,6 @@ import (
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/publishing"
-	"riverrun/timelines/publishing"
 	"riverrun/timelines/sources"
 	"riverrun/web"
 	"riverrun/web/live"
