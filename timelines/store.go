@@ -176,7 +176,7 @@ type Announcer interface {
 }
 
 // Event is what is announced: Touched, TouchedBatch, Replace, PendingBump, Upkeep, Prepare,
-// ReadPage, SourceReady, SourceDue, RemovePosts or MakeExport.
+// ReadPage, SourceReady, SourceDue, RemovePosts, MakeExport or ChangeSeveral.
 type Event interface{ event() }
 
 // Touched says that the post entered, left or was bumped in these timelines,

@@ -2,6 +2,7 @@ package publishing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -76,10 +77,18 @@ type Post struct {
 	Markup    bool
 	// Beginning has at most BeginningRunes characters, and one more if the text goes on.
 	Beginning string
-	// Decisive are the timelines where it stands.
+	// Stands are the places where it stands.
+	Stands []Stand `db:"-"`
+	// Decisive are their timelines.
 	Decisive []int64
 	// Files is how many files are attached.
 	Files int64
+}
+
+// Stand is a place where a post stands: a timeline of a kind, of a person or a group.
+type Stand struct {
+	Kind, Term  string
+	Name, Title string // of the person or group
 }
 
 // Place returns the place of the post.
@@ -121,7 +130,49 @@ func (s *Store) Page(ctx context.Context, author int64, preset Preset, below Pla
 	if err != nil {
 		return nil, fmt.Errorf("page of an author's posts: %w", err)
 	}
-	return posts, nil
+	return posts, s.stand(ctx, posts)
+}
+
+// stand reads where posts stand.
+func (s *Store) stand(ctx context.Context, posts []Post) error {
+	var timelines []int64
+	for _, p := range posts {
+		timelines = append(timelines, p.Decisive...)
+	}
+	const query = `
+		SELECT t.id, t.kind, t.term, a.name, a.title FROM timelines t JOIN accounts a ON a.id = t.their_id WHERE t.id = ANY(@timelines)`
+	found := map[int64]Stand{}
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"timelines": timelines})
+	if err == nil {
+		var id int64
+		var at Stand
+		_, err = pgx.ForEachRow(rows, []any{&id, &at.Kind, &at.Term, &at.Name, &at.Title}, func() error {
+			found[id] = at
+			return nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("where an author's posts stand: %w", err)
+	}
+	for i, p := range posts {
+		for _, id := range p.Decisive {
+			posts[i].Stands = append(posts[i].Stands, found[id])
+		}
+	}
+	return nil
+}
+
+// PlaceOf returns the place of an author's post by its code, deleted or not; ok is false if there never was one.
+func (s *Store) PlaceOf(ctx context.Context, author int64, code string) (at Place, ok bool, err error) {
+	const query = `SELECT created_at, id FROM posts WHERE code = @code AND author_id = @author`
+	err = s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"code": code, "author": author}).Scan(&at.CreatedAt, &at.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Place{}, false, nil
+	}
+	if err != nil {
+		return Place{}, false, fmt.Errorf("place of a post: %w", err)
+	}
+	return at, true, nil
 }
 
 func (p Preset) origins() []bool {

@@ -52,8 +52,8 @@ func compare(ctx context.Context, db querier, authors []int64) ([]Difference, er
 	return found, nil
 }
 
-// Repair makes an author's counters right, and returns those that were wrong. Whoever writes for that author
-// meanwhile waits for one statement of at most ten rows (see the package's comment). Repairs of one
+// Repair makes an author's counters right, and returns those that were wrong. Writers of that author
+// wait for one statement of at most ten rows (see the package's comment). Repairs of one
 // author come one after the other.
 func (s *Store) Repair(ctx context.Context, author int64) (wrong []Difference, err error) {
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
