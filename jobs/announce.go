@@ -108,6 +108,8 @@ func insertParams(events []timelines.Event, now time.Time) ([]riverqueue.InsertM
 			params = append(params, riverqueue.InsertManyParams{Args: removalArgs{AccountID: e.AccountID}})
 		case timelines.MakeExport:
 			params = append(params, riverqueue.InsertManyParams{Args: exportArgs{ID: e.ID}})
+		case timelines.ChangeSeveral:
+			params = append(params, riverqueue.InsertManyParams{Args: bulkArgs{ID: e.ID}})
 		case timelines.Leave:
 			params = append(params, riverqueue.InsertManyParams{Args: leaveArgs{AccountID: e.AccountID}})
 		case timelines.Prepare:

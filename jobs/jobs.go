@@ -25,6 +25,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/bulk"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/sources"
@@ -128,6 +129,8 @@ type Config struct {
 	Exports *exports.Store
 	// Leaving deletes accounts.
 	Leaving *leaving.Store
+	// Bulk changes several posts of somebody at once.
+	Bulk *bulk.Store
 	// Callback is the address at which hubs of feeds reach the site (WebSub); empty: none is asked.
 	Callback string
 	Log      *slog.Logger
@@ -308,6 +311,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &upkeepWorker{jobs: j})
 	riverqueue.AddWorker(workers, &removalWorker{jobs: j})
 	riverqueue.AddWorker(workers, &leaveWorker{jobs: j})
+	riverqueue.AddWorker(workers, &bulkWorker{jobs: j})
 	riverqueue.AddWorker(workers, &followWorker{jobs: j})
 	riverqueue.AddWorker(workers, &expireWorker{jobs: j})
 	riverqueue.AddWorker(workers, &housekeepWorker{jobs: j})

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/migrations/testdb"
@@ -254,6 +255,30 @@ func (w *town) sound(n *node, when string) {
 		}
 		w.t.Errorf("%s: check: %v", when, d)
 	}
+	for _, wrong := range w.miscounted() {
+		w.t.Errorf("%s: counters: %s", when, wrong)
+	}
+}
+
+// miscounted says which counters of authors are not what a recount of their posts gives (G11).
+func (w *town) miscounted() (wrong []string) {
+	w.t.Helper()
+	const recount = `
+		SELECT format('account %s, status %s, imported %s: counted %s, posts %s', author_id, status, imported, sum(counted), sum(posts))
+		FROM (
+			SELECT author_id, status, imported, posts AS counted, 0 AS posts FROM author_counters
+			UNION ALL
+			SELECT author_id, status, imported, 0, 1 FROM posts WHERE deleted_at IS NULL
+		) both_sides
+		GROUP BY author_id, status, imported HAVING sum(counted) <> sum(posts)`
+	rows, err := w.db.Primary.Query(w.ctx, recount)
+	if err == nil {
+		wrong, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return wrong
 }
 
 func (w *town) execPrimary(query string, args ...any) {

@@ -58,7 +58,7 @@ func (v *village) empty() {
 	v.posts, v.items = nil, nil
 	for _, query := range []string{
 		`TRUNCATE posts, timeline_entries, texts, text_marks, subscriptions, subscription_requests, group_admins, group_blocks, excluded,
-			bans, show_banned, hidden_accounts, hidden_terms, lists, test_events CASCADE`,
+			bans, show_banned, hidden_accounts, hidden_terms, lists, author_counters, author_totals, test_events CASCADE`,
 		`INSERT INTO group_admins (group_id, account_id)
 			SELECT g.id, a.id FROM accounts g, accounts a
 			WHERE g.kind = 'group' AND a.name = CASE g.name WHEN 'club-private' THEN 'bob' ELSE 'ann' END`,
@@ -101,6 +101,9 @@ func (v *village) judge(rt *rapid.T) {
 	}
 	for _, d := range report.Differences {
 		rt.Errorf("check: %v", d)
+	}
+	for _, wrong := range v.miscounted() {
+		rt.Errorf("counters: %s", wrong)
 	}
 	o, err := ask(v.ctx, v.db.Primary)
 	if err != nil {

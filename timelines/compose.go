@@ -15,6 +15,7 @@ import (
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/marks"
 	"riverrun/timelines/notices"
+	"riverrun/timelines/publishing"
 )
 
 // MaxDestinations is how many destinations a post may have.
@@ -124,6 +125,10 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 			return Change{}, err
 		}
 		told, err := tellPostTx(ctx, tx, c, where, len(marks.Names(written.prose())) > 0)
+		if err != nil {
+			return Change{}, err
+		}
+		err = publishing.CountTx(ctx, tx, func(counts *publishing.Counts) { counts.Publish(n.Author, false, 1) })
 		if err != nil {
 			return Change{}, err
 		}

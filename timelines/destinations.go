@@ -22,6 +22,23 @@ func newDestinations(to []string) ([]string, error) {
 	return to, err
 }
 
+// CheckDestinations returns the error that a post of the actor to these destinations would end with:
+// an InvalidError as of Create, or "to_none".
+func (s Posts) CheckDestinations(ctx context.Context, actor int64, to []string) error {
+	to, err := newDestinations(to)
+	if err != nil {
+		return err
+	}
+	_, err = inTx(ctx, s.core, func(tx pgx.Tx) (struct{}, error) {
+		_, found, err := addressTx(ctx, tx, actor, to)
+		if err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, checkWritableTx(ctx, tx, actor, found)
+	})
+	return err
+}
+
 // resendTx is moveTx of a post to the destinations found, by its author.
 func (s *core) resendTx(ctx context.Context, tx pgx.Tx, p lockedPost, found []destination, decisive []int64) (touched []int64, moved bool, err error) {
 	stands, err := decisiveTx(ctx, tx, p.ID)

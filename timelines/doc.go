@@ -45,7 +45,8 @@
 //     those of a group change only under its timeline's lock;
 //  6. credentials, then sessions;
 //  7. the account's drafts (package drafts);
-//  8. the access clock.
+//  8. counters of authors (package publishing), in the order of their keys;
+//  9. the access clock.
 //
 // New rows that nobody else can know of need no lock. So the timelines that a post goes to
 // are locked before the post. A post's flags say at which levels it stands. Two rules keep

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/publishing"
 )
 
 // batch is one transaction of an import: what it stores, and what it finds and creates on
@@ -269,7 +270,7 @@ func (b *batch) store(ctx context.Context) (Change, error) {
 		b.findAccounts, b.makeAccounts, b.findTimelines, b.makePrivate,
 		b.findPosts, b.lockLevels, b.lockPosts, b.findMissing,
 		b.findMarks, b.replay, b.makePosts, b.rememberPosts, b.updatePosts, b.makeActivity, b.markTexts, b.enterRanked, b.writeEntries, b.addMembers,
-		b.count,
+		b.count, b.countPosts,
 	} {
 		if err := step(ctx); err != nil {
 			return Change{}, err
@@ -298,6 +299,17 @@ func (b *batch) store(ctx context.Context) (Change, error) {
 	var err error
 	c.Clock, err = tickTx(ctx, b.tx, b.invalidations...)
 	return c, err
+}
+
+// countPosts counts the new posts for their authors.
+func (b *batch) countPosts(ctx context.Context) error {
+	var counts publishing.Counts
+	for _, p := range b.posts {
+		if p.new {
+			counts.Publish(b.accounts[p.Author.ExternalID].ID, true, 1)
+		}
+	}
+	return counts.ApplyTx(ctx, b.tx)
 }
 
 // count tallies what was made, and what was met that had been there before the import began.

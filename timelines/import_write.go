@@ -104,9 +104,9 @@ func (b *batch) insertPosts(ctx context.Context, posts []*importPost) ([]*import
 	atPosts, atTimelines := b.decisiveRows(created)
 	const query = `
 		INSERT INTO posts (id, author_id, created_at, fresh_at, code, body, markup, lang, via, via_url, place,
-			decisive, is_public)
+			imported, decisive, is_public)
 		OVERRIDING SYSTEM VALUE
-		SELECT n.*, d.decisive, d.is_public
+		SELECT n.*, true, d.decisive, d.is_public
 		FROM unnest(@ids::bigint[], @authors::bigint[], @dates::timestamptz[], @fresh::bigint[], @codes::text[],
 			@bodies::text[], @markups::boolean[], @langs::text[], @vias::text[], @via_urls::text[], @places::text[])
 			AS n (id, author_id, created_at, fresh_at, code, body, markup, lang, via, via_url, place)

@@ -15,6 +15,7 @@ import (
 
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/language"
+	"riverrun/timelines/publishing"
 )
 
 // Items writes the posts that items of sources become (package sources): many posts of one
@@ -108,6 +109,7 @@ type ItemsTx struct {
 	// rewritten are the posts that pages may show in a form that is no longer right.
 	rewritten []int64
 	events    []Event
+	counts    publishing.Counts
 }
 
 // Begin finds and locks the destinations, and checks that the author may write there. The errors
@@ -190,6 +192,9 @@ func (x *ItemsTx) End(ctx context.Context) (Change, error) {
 			c.Rewritten = append(c.Rewritten, t)
 		}
 	}
+	if err := x.counts.ApplyTx(ctx, x.tx); err != nil {
+		return Change{}, err
+	}
 	events := x.events
 	if len(batch) > 0 {
 		events = append(events, batch)
@@ -247,6 +252,7 @@ func (x *ItemsTx) Create(ctx context.Context, posts []ItemPost) ([]int64, error)
 		x.touched[p.ID] = p.touched
 	}
 	x.events = append(x.events, b.events...)
+	x.counts.Publish(x.place.Author, true, int64(len(made)))
 	return ids, nil
 }
 
@@ -542,7 +548,7 @@ func (x *ItemsTx) empty(ctx context.Context, locked []int64) error {
 	if err := x.raise(ctx, locked); err != nil {
 		return err
 	}
-	left, err := emptyPostsTx(ctx, x.tx, locked)
+	left, err := emptyPostsTx(ctx, x.tx, locked, &x.counts)
 	if err != nil {
 		return err
 	}

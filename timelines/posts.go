@@ -12,6 +12,7 @@ import (
 	"riverrun/timelines/files"
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/notices"
+	"riverrun/timelines/publishing"
 	"riverrun/timelines/rights"
 )
 
@@ -303,22 +304,30 @@ func (s Posts) Delete(ctx context.Context, actor int64, code string) (Change, er
 
 // emptyTx ends the deletion of a locked post.
 func (s *core) emptyTx(ctx context.Context, tx pgx.Tx, actor int64, p lockedPost) (Change, error) {
-	left, err := emptyPostsTx(ctx, tx, []int64{p.ID})
+	var counts publishing.Counts
+	left, err := emptyPostsTx(ctx, tx, []int64{p.ID}, &counts)
 	if err != nil {
+		return Change{}, err
+	}
+	if err := counts.ApplyTx(ctx, tx); err != nil {
 		return Change{}, err
 	}
 	return s.touchTx(ctx, tx, p.change(actor), left[p.ID])
 }
 
 // emptyPostsTx leaves of locked posts what Posts.Delete says, and returns for each the timelines
-// it was in.
-func emptyPostsTx(ctx context.Context, tx pgx.Tx, posts []int64) (left map[int64][]int64, err error) {
+// it was in. The caller applies what it counts.
+func emptyPostsTx(ctx context.Context, tx pgx.Tx, posts []int64, counts *publishing.Counts) (left map[int64][]int64, err error) {
 	args := pgx.StrictNamedArgs{"posts": posts}
 	var empty pgx.Batch
+	const end = `
+		UPDATE posts p SET deleted_at = clock_timestamp(), body = '', via = '', via_url = '', place = '',
+			lang = '', lang_chosen = false, lang_guessed = false, is_public = false, status = 5
+		FROM posts was
+		WHERE p.id = ANY(@posts) AND was.id = p.id AND p.deleted_at IS NULL
+		RETURNING p.author_id, was.status, p.imported`
+	empty.Queue(end, args).Query(counts.Deleted)
 	for _, query := range []string{
-		`UPDATE posts SET deleted_at = clock_timestamp(), body = '', via = '', via_url = '', place = '',
-			lang = '', lang_chosen = false, lang_guessed = false, is_public = false
-			WHERE id = ANY(@posts)`,
 		`UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = ''
 			WHERE post_id = ANY(@posts) AND deleted_at IS NULL`,
 		`DELETE FROM comment_likes l USING comments c WHERE c.post_id = ANY(@posts) AND l.comment_id = c.id`,

@@ -105,3 +105,8 @@ func (s *Store) Options() Options { return s.opts }
 type MakeExport struct{ ID int64 }
 
 func (MakeExport) event() {}
+
+// ChangeSeveral says that somebody does something to several posts at once (package bulk).
+type ChangeSeveral struct{ ID int64 }
+
+func (ChangeSeveral) event() {}

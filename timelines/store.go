@@ -10,6 +10,7 @@ import (
 
 	"riverrun/timelines/drafts"
 	"riverrun/timelines/edits"
+	"riverrun/timelines/publishing"
 	"riverrun/timelines/snapshot"
 )
 
@@ -34,6 +35,7 @@ type Store struct {
 	Pushes        Pushes
 	Imports       Imports
 	Items         Items
+	Publishing    *publishing.Store
 	Maintenance   Maintenance
 }
 
@@ -148,6 +150,7 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 		Pushes{c},
 		Imports{c},
 		Items{c},
+		publishing.Open(pool),
 		Maintenance{c},
 	}
 }
@@ -173,7 +176,7 @@ type Announcer interface {
 }
 
 // Event is what is announced: Touched, TouchedBatch, Replace, PendingBump, Upkeep, Prepare,
-// ReadPage, SourceReady, SourceDue, RemovePosts or MakeExport.
+// ReadPage, SourceReady, SourceDue, RemovePosts, MakeExport or ChangeSeveral.
 type Event interface{ event() }
 
 // Touched says that the post entered, left or was bumped in these timelines,

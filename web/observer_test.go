@@ -22,6 +22,7 @@ import (
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
+	"riverrun/timelines/publishing"
 	"riverrun/timelines/sources"
 	"riverrun/web"
 	"riverrun/web/live"
@@ -482,5 +483,17 @@ func (w *observed) sound() {
 		if report.Rivers == 0 {
 			w.t.Error("no river to check")
 		}
+	}
+	store := publishing.Open(w.db.Primary)
+	authors, err := store.After(w.t.Context(), 0, 10_000)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	wrong, err := store.Compare(w.t.Context(), authors...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, d := range wrong {
+		w.t.Error(d)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/bulk"
 	"riverrun/timelines/doors"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
@@ -148,6 +149,7 @@ type Server struct {
 	reports    *reports.Store
 	doors      *doors.Store
 	exports    *exports.Store
+	bulk       *bulk.Store
 	leaving    *leaving.Store
 	// sources are read over the connections of pages; pushing has some of its own from Start to
 	// Stop, which are closed by pushingPool.
@@ -215,6 +217,7 @@ func New(c Config) (*Server, error) {
 		reports:         reports.Open(c.Timelines),
 		doors:           doors.Open(c.Timelines),
 		exports:         exports.Open(c.Timelines),
+		bulk:            bulk.Open(c.Timelines),
 		leaving:         leaving.Open(c.Timelines),
 		now:             time.Now,
 	}
@@ -339,6 +342,7 @@ func (s *Server) route(mux router) {
 		posts{s},
 		comments{s},
 		unsent{s},
+		mine{s},
 		reactions{s},
 		lists{s},
 		groups{s},

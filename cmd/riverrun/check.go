@@ -6,10 +6,12 @@ import (
 	"slices"
 
 	"riverrun/timelines/files"
+	"riverrun/timelines/publishing"
 )
 
 // runCheck compares every live river with one rebuilt from nothing, every stored home feed of the
-// selected strategy with the primary store, and the references to uploaded files with the store of blobs. Each difference is printed; any is an error.
+// selected strategy with the primary store, the references to uploaded files with the store of blobs, and the counters of
+// authors with their posts. Each difference is printed; any is an error.
 func runCheck(ctx context.Context, e *env, args []string) error {
 	c, rest, err := e.parse(args, nil)
 	if err != nil {
@@ -44,6 +46,10 @@ func runCheck(ctx context.Context, e *env, args []string) error {
 		for _, d := range slices.Concat(stored.Missing, stored.Orphaned) {
 			fmt.Fprintln(e.stdout, d)
 		}
+		counted, err := checkCounters(ctx, e, n.timelines.Publishing)
+		if err != nil {
+			return err
+		}
 		if stored.Blobs+len(stored.Orphaned) > 0 {
 			fmt.Fprintf(e.stdout, "blobs %d missing %d orphaned %d\n", stored.Blobs, len(stored.Missing), len(stored.Orphaned))
 		}
@@ -51,9 +57,32 @@ func runCheck(ctx context.Context, e *env, args []string) error {
 			fmt.Fprintf(e.stdout, "home feeds %d entries %d differences %d\n", feeds.Feeds, feeds.Entries, len(feeds.Differences))
 		}
 		fmt.Fprintf(e.stdout, "rivers %d entries %d differences %d\n", report.Rivers, report.Entries, len(report.Differences))
-		if all := len(report.Differences) + len(feeds.Differences) + len(stored.Missing) + len(stored.Orphaned); all != 0 {
+		if all := len(report.Differences) + len(feeds.Differences) + len(stored.Missing) + len(stored.Orphaned) + counted; all != 0 {
 			return fmt.Errorf("check: %d differences", all)
 		}
 		return nil
 	})
+}
+
+// checkCounters prints the counters that differ from the number of posts, and returns how many do.
+func checkCounters(ctx context.Context, e *env, store *publishing.Store) (n int, err error) {
+	const block = 1000
+	for after := int64(0); ; {
+		authors, err := store.After(ctx, after, block)
+		if err != nil {
+			return n, err
+		}
+		wrong, err := store.Compare(ctx, authors...)
+		if err != nil {
+			return n, err
+		}
+		for _, d := range wrong {
+			fmt.Fprintln(e.stdout, d)
+		}
+		n += len(wrong)
+		if len(authors) < block {
+			return n, nil
+		}
+		after = authors[len(authors)-1]
+	}
 }

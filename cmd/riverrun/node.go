@@ -17,6 +17,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/bulk"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/sources"
@@ -173,6 +174,7 @@ func (n *node) jobs(ctx context.Context, files blobs.Store) (*jobs.Jobs, error) 
 		Timelines:       n.timelines.Maintenance,
 		Staff:           admin.Open(n.timelines),
 		Exports:         exports.Open(n.timelines),
+		Bulk:            bulk.Open(n.timelines),
 		Leaving:         leaving.Open(n.timelines),
 		HomeFeeds:       n.home,
 		Files:           n.timelines.Files,

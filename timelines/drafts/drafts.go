@@ -276,6 +276,15 @@ func (s *Store) All(ctx context.Context, account int64) ([]Listed, error) {
 	return found, nil
 }
 
+// Count returns how many drafts the account has.
+func (s *Store) Count(ctx context.Context, account int64) (n int64, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT count(*) FROM drafts WHERE account_id = @account`, pgx.StrictNamedArgs{"account": account}).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count drafts: %w", err)
+	}
+	return n, nil
+}
+
 // Discard removes one of the account's drafts. If it is gone, or another took its place, nothing
 // happens.
 func (s *Store) Discard(ctx context.Context, account int64, v Version) error {

@@ -76,6 +76,9 @@ var parts = []part{
 	deleting("push_subscriptions", `account_id = @account`),
 	deleting("push_due", `account_id = @account`),
 	deleting("drafts", `account_id = @account`),
+	deleting("bulk_acts", `account_id = @account`),
+	deleting("author_counters", `author_id = @account`),
+	deleting("author_totals", `author_id = @account`),
 	deleting("exports", `account_id = @account`),
 
 	// An import does not bring the person back (timelines.findAccounts).

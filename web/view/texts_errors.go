@@ -103,8 +103,11 @@ var errorsTexts = texts{
 		"This is too long. The limit is 100 characters.",
 		"Слишком длинно. Можно не больше 100 знаков.",
 	},
-	"invalid.to_empty": {"Name at least one person.", "Укажите хотя бы одного человека."},
-	"invalid.to_none":  {"Choose at least one place.", "Выберите хотя бы одно место."},
+	"invalid.to_empty":    {"Name at least one person.", "Укажите хотя бы одного человека."},
+	"invalid.posts_none":  {"Choose at least one post.", "Выберите хотя бы одну запись."},
+	"invalid.posts_many":  {"Choose at most 100 posts, or all of the list.", "Выберите не больше 100 записей или весь список."},
+	"invalid.act_unknown": {"The page doesn’t know this action. Reload it.", "Страница не знает такого действия. Обновите её."},
+	"invalid.to_none":     {"Choose at least one place.", "Выберите хотя бы одно место."},
 	"invalid.to_eyes": {
 		"You can’t combine “Only me” with other places.",
 		"«Только я» нельзя сочетать с другими местами.",

@@ -35,6 +35,7 @@ import (
 	"riverrun/timelines/access"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/bulk"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/sources"
@@ -131,7 +132,7 @@ func NewLively(t testing.TB) *Site {
 		t.Fatal(err)
 	}
 	work, err := jobs.New(jobs.Config{
-		Pool: s.DB.Primary, Tiers: s.Tiers, Rivers: s.Rivers, Timelines: s.Store.Maintenance, Staff: admin.Open(s.Store), Exports: exports.Open(s.Store), Leaving: leaving.Open(s.Store), Files: s.Store.Files, Blobs: s.Blobs,
+		Pool: s.DB.Primary, Tiers: s.Tiers, Rivers: s.Rivers, Timelines: s.Store.Maintenance, Staff: admin.Open(s.Store), Exports: exports.Open(s.Store), Bulk: bulk.Open(s.Store), Leaving: leaving.Open(s.Store), Files: s.Store.Files, Blobs: s.Blobs,
 		Links: s.Store.Links, Fetch: client, Pushes: s.Store.Pushes, Sources: sources.Open(s.Store), Callback: s.HTTP.URL,
 		DueEvery: 200 * time.Millisecond,
 		Log:      s.log.logger(),

@@ -1,0 +1,160 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"riverrun/timelines"
+	"riverrun/timelines/bulk"
+	"riverrun/timelines/publishing"
+	"riverrun/web/view"
+)
+
+// mine serves what the viewer wrote, by what has become of it, and what is done to several posts at once.
+type mine struct{ *Server }
+
+func (s mine) routes(mux router) {
+	mux.Handle("GET "+view.MinePath, s.members(s.list))
+	mux.Handle("POST "+view.MinePath, s.members(s.several))
+	mux.Handle("GET "+view.MineWorkPath, s.members(s.work))
+	mux.Handle("POST "+view.MineWorkPath+"/stop", s.members(s.stop))
+	mux.Handle("POST "+view.MineWorkPath+"/seen", s.members(s.seen))
+}
+
+// minePage is how many posts a page of the list has.
+const minePage = 25
+
+// preset is the preset that a request names; all of them if it names none.
+func (r *request) preset() (publishing.Preset, error) {
+	p := publishing.Preset(r.FormValue("show"))
+	switch {
+	case p == "":
+		return publishing.PresetAll, nil
+	case !p.Known():
+		return "", timelines.ErrNotFound
+	}
+	return p, nil
+}
+
+func (s mine) list(w http.ResponseWriter, r *request) error {
+	preset, err := r.preset()
+	if err != nil {
+		return err
+	}
+	v, err := s.view(r, preset)
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, view.MinePage(v))
+}
+
+// view reads the page of the list that the request is of.
+func (s mine) view(r *request, preset publishing.Preset) (v view.Mine, err error) {
+	ctx, me, store := r.Context(), r.viewer.AccountID, s.timelines.Publishing
+	v = view.Mine{Base: s.simple(r), Preset: preset}
+	below := publishing.Place{}
+	if code, ok := timelines.ParseCode(r.FormValue("before")); ok {
+		if below, ok, err = store.PlaceOf(ctx, me, code); err != nil || !ok {
+			return v, errors.Join(err, notFoundUnless(ok))
+		}
+	}
+	if v.Sets, err = s.rivers.Access().Sets(ctx, me); err != nil {
+		return v, err
+	}
+	if err := s.nameFollows(r, v.Base); err != nil {
+		return v, err
+	}
+	if v.Posts, err = store.Page(ctx, me, preset, below, minePage+1); err != nil {
+		return v, err
+	}
+	if len(v.Posts) > minePage {
+		v.Posts = v.Posts[:minePage]
+		v.Next = v.Posts[minePage-1].Code
+	}
+	if v.Work, err = s.bulk.Find(ctx, me); err != nil {
+		return v, err
+	}
+	v.Numbers, err = s.numbers(r)
+	return v, err
+}
+
+func notFoundUnless(ok bool) error {
+	if ok {
+		return nil
+	}
+	return timelines.ErrNotFound
+}
+
+// numbers are those of the tabs.
+func (s mine) numbers(r *request) (n view.MineNumbers, err error) {
+	if n.Numbers, err = s.timelines.Publishing.Numbers(r.Context(), r.viewer.AccountID); err != nil {
+		return n, err
+	}
+	n.Drafts, err = s.timelines.Drafts.Count(r.Context(), r.viewer.AccountID)
+	return n, err
+}
+
+// several begins to change the chosen posts. It asks before it deletes them.
+func (s mine) several(w http.ResponseWriter, r *request) error {
+	preset, err := r.preset()
+	if err != nil {
+		return err
+	}
+	wish := bulk.Wish{Act: bulk.Act(r.PostFormValue("act")), Preset: preset, To: destinationsOf(r.PostForm["to"])}
+	all := r.PostFormValue("all") != ""
+	if !all {
+		wish.Codes = append([]string{}, r.PostForm["post"]...)
+	}
+	if wish.Act == bulk.Delete && r.PostFormValue("sure") == "" && (all || len(wish.Codes) > 0) {
+		v := view.MineDelete{Base: s.simple(r), Preset: preset, All: all, Codes: wish.Codes, Count: len(wish.Codes)}
+		if all {
+			n, err := s.timelines.Publishing.Numbers(r.Context(), r.viewer.AccountID)
+			if err != nil {
+				return err
+			}
+			v.Count = int(n.Posts[preset])
+		}
+		return s.html(w, r, http.StatusOK, view.MineDeletePage(v))
+	}
+	if err := s.bulk.Begin(r.Context(), r.viewer.AccountID, wish); err != nil {
+		var is view.FormError
+		if errors.Is(err, bulk.ErrWorking) {
+			is = view.FormError{Text: r.loc.T("mine.working"), Status: http.StatusConflict}
+		} else if is, err = s.formError(r, err); err != nil {
+			return err
+		}
+		v, err := s.view(r, preset)
+		if err != nil {
+			return err
+		}
+		v.Error, v.To = is, r.PostFormValue("to")
+		return s.redisplay(w, r, is, view.MinePage(v))
+	}
+	return redirect(w, r, view.MineAddress(preset))
+}
+
+// work is the part of the page that says how far it is.
+func (s mine) work(w http.ResponseWriter, r *request) error {
+	if !r.wantsFragment() {
+		return redirect(w, r, view.MinePath)
+	}
+	work, err := s.bulk.Find(r.Context(), r.viewer.AccountID)
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, view.MineWork(view.Mine{Base: s.simple(r), Preset: publishing.PresetAll, Work: work}))
+}
+
+func (s mine) stop(w http.ResponseWriter, r *request) error {
+	if err := s.bulk.Stop(r.Context(), r.viewer.AccountID); err != nil {
+		return err
+	}
+	return s.done(w, r, view.MinePath)
+}
+
+func (s mine) seen(w http.ResponseWriter, r *request) error {
+	if err := s.bulk.Seen(r.Context(), r.viewer.AccountID); err != nil {
+		return err
+	}
+	return s.done(w, r, view.MinePath)
+}

@@ -1,0 +1,137 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"regexp"
+	"testing"
+
+	"riverrun/timelines"
+	"riverrun/timelines/bulk"
+	"riverrun/web/webtest"
+)
+
+// G10, G11: the tabs of "My posts" have what the numbers at them say, and nobody else's posts.
+func TestMyPosts(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	for i := range 30 {
+		ann.Post(fmt.Sprintf("thought %d.", i))
+	}
+	bob.Post("words of bob")
+	v := ann.Visitor()
+	v.Post("/drafts", "draft", "/", "body", "half a thought").Wants(303)
+	first := v.Get("/filter/mine").Wants(200).
+		Has("thought 29.", "thought 5.", `All <span class="count">30</span>`, `Drafts <span class="count">1</span>`).
+		Lacks("thought 4.", "words of bob")
+	next := regexp.MustCompile(`rel="next" href="([^"]+)"`).FindStringSubmatch(first.Body)
+	if next == nil {
+		t.Fatal("no next page")
+	}
+	v.Get(html.UnescapeString(next[1])).Wants(200).Has("thought 4.", "thought 0.").Lacks("thought 5.", `rel="next"`)
+	v.Get("/filter/mine?show=published").Wants(200).Has("thought 29.")
+	for _, empty := range []string{"imported", "waiting", "blocked", "expired", "closed"} {
+		v.Get("/filter/mine?show=" + empty).Wants(200).Lacks("thought")
+	}
+	v.Get("/filter/mine?show=nonsense").Wants(404)
+	v.Get("/filter/mine?before=nonsense").Wants(200).Has("thought 29.")
+	// A post of another says nothing, not even when it was made.
+	v.Get("/filter/mine?before=" + bob.Post("later").Code).Wants(404)
+	s.Visitor().Get("/filter/mine").LeadsTo("/login?back=%2Ffilter%2Fmine")
+}
+
+// workOn does the blocks of the last work on several posts, as its job does.
+func workOn(t *testing.T, s *webtest.Site, blocks int) {
+	t.Helper()
+	var id int64
+	if err := s.DB.Primary.QueryRow(t.Context(), `SELECT max(id) FROM bulk_acts`).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	for range blocks {
+		more, err := bulk.Open(s.Store).Step(t.Context(), id, s.Tiers.Act)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			return
+		}
+	}
+}
+
+// Several posts are deleted and moved at once; what cannot be changed is skipped, and says why.
+func TestSeveralPostsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	v := ann.Visitor()
+	v.Post("/groups", "name", "sailing", "title", "Sailing", "access", "public").Wants(303)
+	bob.Visitor().Post("/groups", "name", "closed", "title", "Closed", "access", "private").Wants(303)
+	first := ann.Post("first").Code
+	for i := range 29 {
+		ann.Post(fmt.Sprintf("thought %d.", i))
+	}
+	hers, his := ann.Post("second").Code, bob.Post("words of bob").Code
+
+	v.Post("/filter/mine", "act", "delete").Wants(422).Has("Choose at least one post.")
+	v.Post("/filter/mine", "act", "explode", "post", first).Wants(422)
+	v.Post("/filter/mine", "act", "move", "post", first).Wants(422).Has("Choose at least one place.")
+	v.Post("/filter/mine", "act", "move", "post", first, "to", "nobody-there").Wants(422)
+	v.Post("/filter/mine", "act", "move", "post", first, "to", "closed").Wants(422)
+
+	// Chosen ones. Another's post is as one that never was.
+	v.Post("/filter/mine", "act", "move", "to", "sailing", "post", first, "post", hers, "post", his).LeadsTo("/filter/mine")
+	v.Get("/filter/mine").Wants(200).Has("Moving: 0 of 3")
+	v.Post("/filter/mine", "act", "move", "to", "ann", "post", first).Wants(409).Has("already")
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Wants(200).Has("Moved: 2 of 3", "1 post was skipped", "You may not change them.")
+	v.Get("/sailing").Wants(200).Has("first", "second").Lacks("thought", "words of bob")
+	v.Post("/filter/mine/work/seen").LeadsTo("/filter/mine")
+	v.Get("/filter/mine").Wants(200).Lacks("Moved")
+
+	// All of a preset, and only those that were there when it began.
+	v.Post("/filter/mine", "act", "delete", "all", "1", "show", "published").Wants(200).Has("Delete 31 posts?")
+	v.Post("/filter/mine", "act", "delete", "all", "1", "show", "published", "sure", "1").LeadsTo("/filter/mine?show=published")
+	ann.Post("the day after")
+	workOn(t, s, 1)
+	v.Get("/filter/mine").Wants(200).Has("Deleting: 24 of 31", `All <span class="count">8</span>`)
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Wants(200).Has("Deleted: 31 of 31", "the day after", `All <span class="count">1</span>`).Lacks("thought")
+	v.Get("/sailing").Wants(200).Lacks("first", "second")
+}
+
+// A work that was cut off within a block repeats it and changes nothing twice; one that is stopped stops.
+func TestSeveralPostsAfterACrash(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	v := ann.Visitor()
+	for i := range 60 {
+		ann.Post(fmt.Sprintf("thought %d.", i))
+	}
+	v.Post("/filter/mine", "act", "delete", "all", "1", "sure", "1").Wants(303)
+	crash := errors.New("the process ended")
+	n := 0
+	failing := func(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
+		if n++; n > 10 {
+			return timelines.Change{}, crash
+		}
+		return s.Tiers.Act(ctx, change)
+	}
+	var id int64
+	if err := s.DB.Primary.QueryRow(t.Context(), `SELECT id FROM bulk_acts`).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bulk.Open(s.Store).Step(t.Context(), id, failing); !errors.Is(err, crash) {
+		t.Fatalf("got %v", err)
+	}
+	workOn(t, s, 1)
+	v.Post("/filter/mine/work/stop").Wants(303)
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Wants(200).Has("Stopped.", `All <span class="count">25</span>`)
+	if wrong, err := s.Store.Publishing.Compare(t.Context(), ann.Account.ID); err != nil || len(wrong) > 0 {
+		t.Errorf("%+v, %v", wrong, err)
+	}
+}
