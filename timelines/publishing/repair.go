@@ -3,6 +3,7 @@ package publishing
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -72,6 +73,23 @@ func (s *Store) Repair(ctx context.Context, author int64) (wrong []Difference, e
 	})
 	if err != nil {
 		return nil, fmt.Errorf("repair counters: %w", err)
+	}
+	return wrong, nil
+}
+
+// RepairEach is Repair for those of the authors whose counters differ. What it returns with an error is repaired.
+func (s *Store) RepairEach(ctx context.Context, authors ...int64) (wrong []Difference, err error) {
+	found, err := s.Compare(ctx, authors...)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.CompactFunc(found, func(a, b Difference) bool { return a.Author == b.Author })
+	for _, d := range found {
+		repaired, err := s.Repair(ctx, d.Author)
+		if err != nil {
+			return wrong, err
+		}
+		wrong = append(wrong, repaired...)
 	}
 	return wrong, nil
 }
