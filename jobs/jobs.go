@@ -27,6 +27,7 @@ import (
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
+	"riverrun/timelines/publishing"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/photos"
 )
@@ -219,6 +220,8 @@ type Jobs struct {
 	makingLarge chan struct{}
 	// photos are the pictures of the items of sources.
 	photos *photos.Store
+	// authors has the counters of their posts.
+	authors *publishing.Store
 	// halvings of maxNotes; see there.
 	halvings atomic.Int32
 
@@ -247,7 +250,7 @@ func New(cfg Config) (*Jobs, error) {
 		return nil, err
 	}
 	j := &Jobs{cfg: cfg, pool: pool, making: make(chan struct{}, 1), makingLarge: make(chan struct{}, 1)}
-	j.photos = cfg.Sources.On(pool).Photos()
+	j.photos, j.authors = cfg.Sources.On(pool).Photos(), publishing.Open(pool)
 	if j.sourcesPool, err = openSources(cfg); err != nil {
 		pool.Close()
 		return nil, err

@@ -94,6 +94,26 @@ func (s *Store) RepairEach(ctx context.Context, authors ...int64) (wrong []Diffe
 	return wrong, nil
 }
 
+// RepairSample is RepairEach for at most limit people, from a random one on. All nodes together do it once
+// in 24 hours at most: if it was done since, no author is checked.
+func (s *Store) RepairSample(ctx context.Context, limit int) (checked int, wrong []Difference, err error) {
+	// One of several nodes changes the row; the others wait for it, and then find it too young.
+	const claim = `UPDATE counter_checks SET checked_at = now() WHERE checked_at <= now() - interval '24 hours'`
+	tag, err := s.pool.Exec(ctx, claim)
+	if err != nil {
+		return 0, nil, fmt.Errorf("claim the check of counters: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return 0, nil, nil
+	}
+	authors, err := s.Sample(ctx, limit)
+	if err != nil {
+		return 0, nil, err
+	}
+	wrong, err = s.RepairEach(ctx, authors...)
+	return len(authors), wrong, err
+}
+
 // After returns at most limit people with ids above one, in their order: all who may have posts or counters.
 func (s *Store) After(ctx context.Context, author int64, limit int) ([]int64, error) {
 	const query = `SELECT id FROM accounts WHERE id > @after AND kind <> 'group' ORDER BY id LIMIT @limit`
