@@ -39,7 +39,9 @@ func TestRepairCounters(t *testing.T) {
 	if _, err := db.Primary.Exec(t.Context(), spoil); err != nil {
 		t.Fatal(err)
 	}
-	wrong := func(name string) string { return "counter of account " + id(name) + ", status 0, imported false: 7, want 0\n" }
+	wrong := func(name string) string {
+		return "counter of account " + id(name) + ", status 0, imported false: 7, want 0\n"
+	}
 	for _, c := range []struct{ args, want string }{
 		{"repair counters -dry-run", wrong("ann") + wrong("bob") + "authors 2 counters wrong 2\n"},
 		{"repair counters -dry-run bob", wrong("bob") + "authors 1 counters wrong 1\n"},
