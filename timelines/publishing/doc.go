@@ -19,7 +19,7 @@
 // its last locks before the access clock: so a transaction that holds a counter waits for nothing
 // that another one with the same author holds.
 //
-// Because of that, one snapshot sees both a change and its count, or neither. What a counter is wrong by
+// Because of that, one snapshot sees both a change and its count, or neither. The error of a counter
 // is the same at every moment, until somebody repairs it. [Store.Repair] therefore counts
 // in one snapshot, without a lock, then locks the author's counters and adds the difference: writers
 // of that author wait for one small statement, not for the counting.

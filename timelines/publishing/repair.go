@@ -53,8 +53,8 @@ func compare(ctx context.Context, db querier, authors []int64) ([]Difference, er
 	return found, nil
 }
 
-// Repair makes an author's counters right, and returns those that were wrong. Whoever writes for that author
-// meanwhile waits for one statement of at most ten rows (see the package's comment). Repairs of one
+// Repair makes an author's counters right, and returns those that were wrong. Writers of that author
+// wait for one statement of at most ten rows (see the package's comment). Repairs of one
 // author come one after the other.
 func (s *Store) Repair(ctx context.Context, author int64) (wrong []Difference, err error) {
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
@@ -77,7 +77,7 @@ func (s *Store) Repair(ctx context.Context, author int64) (wrong []Difference, e
 	return wrong, nil
 }
 
-// RepairEach is Repair for those of the authors whose counters differ. What it returns with an error is repaired.
+// RepairEach is Repair for those of the authors whose counters differ. Beside an error it returns those repaired so far.
 func (s *Store) RepairEach(ctx context.Context, authors ...int64) (wrong []Difference, err error) {
 	found, err := s.Compare(ctx, authors...)
 	if err != nil {
