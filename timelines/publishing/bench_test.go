@@ -123,10 +123,10 @@ func BenchmarkRepairBesideWriters(b *testing.B) {
 	var alone, beside, repairs []time.Duration
 	for b.Loop() {
 		ctx, stop := context.WithTimeout(b.Context(), period())
-		alone = slices.Concat(alone, slices.Concat(w.busy(ctx, writers...)()...))
+		alone = slices.Concat(alone, slices.Concat(w.busy(ctx, 0, writers...)()...))
 		stop()
 		ctx, stop = context.WithCancel(b.Context())
-		wait := w.busy(ctx, writers...)
+		wait := w.busy(ctx, 0, writers...)
 		for began := time.Now(); time.Since(began) < period(); {
 			repairs = append(repairs, repair())
 		}
@@ -141,64 +141,60 @@ func BenchmarkRepairBesideWriters(b *testing.B) {
 }
 
 // G24: four people like one post and take it back, beside two writers of something else about it: a column of
-// the post, a row of its own whose change draws a version as all do that pages show, and a row of its own alone.
+// the post, a row of its own whose change draws a version as all do that pages show, and a row of its own alone. The two
+// write as fast as they can, or up to a hundred times a second each, which leaves the processor to the likes.
 func BenchmarkParts(b *testing.B) {
-	const drawn = `UPDATE posts SET version = version + 1 WHERE id = $1`
-	for _, of := range []struct {
-		name string
-		sql  []string
-	}{
-		{"nothing", nil},
-		{"column", []string{`UPDATE posts SET version = version + 1, status = 1 - status WHERE id = $1`}},
-		{"row-shown", []string{drawn, `UPDATE parts SET n = 1 - n WHERE post_id = $1`}},
-		{"row-alone", []string{`UPDATE parts SET n = 1 - n WHERE post_id = $1`}},
+	w := newTown(b)
+	post := w.post(w.person("ann"), "hello")
+	for _, sql := range []string{
+		fmt.Sprintf(`CREATE TABLE parts AS SELECT %d::bigint AS post_id, 0 AS n`, post.PostID),
+		`ALTER TABLE parts ADD PRIMARY KEY (post_id)`,
 	} {
-		b.Run(of.name, func(b *testing.B) {
-			w := newTown(b)
-			post := w.post(w.person("ann"), "hello")
-			exec := func(sql string) {
-				b.Helper()
-				if _, err := w.Pool().Exec(b.Context(), sql); err != nil {
-					b.Fatal(err)
-				}
+		if _, err := w.Pool().Exec(b.Context(), sql); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var likers []func() error
+	for i := range 4 {
+		id, n := w.person(fmt.Sprint("reader", i)).ID, 0
+		likers = append(likers, func() error {
+			set := w.Posts.Like
+			if n++; n%2 == 0 {
+				set = w.Posts.Unlike
 			}
-			exec(fmt.Sprintf(`CREATE TABLE parts AS SELECT %d::bigint AS post_id, 0 AS n`, post.PostID))
-			exec(`ALTER TABLE parts ADD PRIMARY KEY (post_id)`)
-			var writers []func() error
-			for i := range 4 {
-				id := w.person(fmt.Sprint("reader", i)).ID
-				n := 0
-				writers = append(writers, func() error {
-					set := w.Posts.Like
-					if n++; n%2 == 0 {
-						set = w.Posts.Unlike
-					}
-					_, err := set(b.Context(), id, post.Code)
-					return err
-				})
-			}
-			for range 2 {
-				if of.sql == nil {
-					break
-				}
-				writers = append(writers, func() error {
-					return pgx.BeginFunc(b.Context(), w.Pool(), func(tx pgx.Tx) error {
-						for _, sql := range of.sql {
-							if _, err := tx.Exec(b.Context(), sql, post.PostID); err != nil {
-								return err
-							}
+			_, err := set(b.Context(), id, post.Code)
+			return err
+		})
+	}
+	const (
+		drawn = `UPDATE posts SET version = version + 1 WHERE id = $1`
+		own   = `UPDATE parts SET n = 1 - n WHERE post_id = $1`
+	)
+	run := func(name string, pause time.Duration, statements ...string) {
+		b.Run(name, func(b *testing.B) {
+			change := func() error {
+				return pgx.BeginFunc(b.Context(), w.Pool(), func(tx pgx.Tx) error {
+					for _, sql := range statements {
+						if _, err := tx.Exec(b.Context(), sql, post.PostID); err != nil {
+							return err
 						}
-						return nil
-					})
+					}
+					return nil
 				})
 			}
 			var likes, changes []time.Duration
 			began := time.Now()
 			for b.Loop() {
 				ctx, stop := context.WithTimeout(b.Context(), period())
-				took := w.busy(ctx, writers...)()
+				var wait func() [][]time.Duration
+				if len(statements) > 0 {
+					wait = w.busy(ctx, pause, change, change)
+				}
+				likes = slices.Concat(likes, slices.Concat(w.busy(ctx, 0, likers...)()...))
+				if wait != nil {
+					changes = slices.Concat(changes, slices.Concat(wait()...))
+				}
 				stop()
-				likes, changes = slices.Concat(likes, slices.Concat(took[:4]...)), slices.Concat(changes, slices.Concat(took[4:]...))
 			}
 			seconds := time.Since(began).Seconds()
 			b.ReportMetric(float64(len(likes))/seconds, "likes/s")
@@ -208,6 +204,12 @@ func BenchmarkParts(b *testing.B) {
 				report(b, "change-", changes)
 			}
 		})
+	}
+	run("likes-alone", 0)
+	for name, pause := range map[string]time.Duration{"": 0, "-paced": 10 * time.Millisecond} {
+		run("column"+name, pause, `UPDATE posts SET version = version + 1, status = 1 - status WHERE id = $1`)
+		run("row-shown"+name, pause, drawn, own)
+		run("row-alone"+name, pause, own)
 	}
 }
 
@@ -219,8 +221,9 @@ func period() time.Duration {
 	return 5 * time.Second
 }
 
-// busy has each writer write again and again until ctx ends. wait returns how long each of their writes took.
-func (w *town) busy(ctx context.Context, writers ...func() error) (wait func() [][]time.Duration) {
+// busy has each writer write again and again until ctx ends, with a pause between two writes. wait returns how long each
+// of their writes took.
+func (w *town) busy(ctx context.Context, pause time.Duration, writers ...func() error) (wait func() [][]time.Duration) {
 	took := make([][]time.Duration, len(writers))
 	var all sync.WaitGroup
 	for i, write := range writers {
@@ -232,6 +235,12 @@ func (w *town) busy(ctx context.Context, writers ...func() error) (wait func() [
 					return
 				}
 				took[i] = append(took[i], time.Since(began))
+				if pause > 0 {
+					select {
+					case <-ctx.Done():
+					case <-time.After(pause):
+					}
+				}
 			}
 		})
 	}
@@ -246,6 +255,9 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 // report prints the median and the 99th percentile.
 func report(b *testing.B, name string, took []time.Duration) {
 	b.Helper()
+	if len(took) == 0 {
+		b.Fatalf("%s: nothing was done", name)
+	}
 	slices.Sort(took)
 	b.ReportMetric(milliseconds(took[len(took)/2]), name+"p50-ms")
 	b.ReportMetric(milliseconds(took[len(took)*99/100]), name+"p99-ms")
