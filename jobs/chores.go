@@ -26,6 +26,8 @@ const (
 	sessionsAtOnce = 1000
 	// leavingAtOnce is how many deletions of accounts one transaction begins.
 	leavingAtOnce = 100
+	// authorsChecked is how many people's counters are compared with their posts once a day.
+	authorsChecked = 200
 	// choreTimeout bounds one run of a chore.
 	choreTimeout = 10 * time.Minute
 )
@@ -72,8 +74,8 @@ func (w *expireWorker) Work(ctx context.Context, _ *riverqueue.Job[expireArgs]) 
 	return w.jobs.cfg.HomeFeeds.Expire(ctx)
 }
 
-// housekeepWorker ends expired sessions and suspensions, begins deletions of accounts that are due, and removes old links, keys,
-// archives and log rows.
+// housekeepWorker ends expired sessions and suspensions, begins deletions of accounts that are due, removes old links, keys,
+// archives and log rows, and repairs counters of some authors.
 type housekeepWorker struct {
 	riverqueue.WorkerDefaults[housekeepArgs]
 	jobs *Jobs
@@ -143,5 +145,17 @@ func (w *housekeepWorker) Work(ctx context.Context, _ *riverqueue.Job[housekeepA
 	if sessions+keys+rows+loads+archives > 0 {
 		w.jobs.cfg.Log.InfoContext(ctx, "house kept", "sessions", sessions, "keys", keys, "access_log_rows", rows, "loads", loads, "archives", archives)
 	}
-	return nil
+	return w.jobs.repairCounters(ctx)
+}
+
+// repairCounters repairs the counters of some authors, once a day. They change in the transactions that
+// change the posts, so one that is wrong is a fault of ours.
+func (j *Jobs) repairCounters(ctx context.Context) error {
+	checked, wrong, err := j.authors.RepairSample(ctx, authorsChecked)
+	for _, d := range wrong {
+		j.cfg.Log.WarnContext(ctx, "a counter was wrong", "account", d.Author, "status", d.Status, "imported", d.Imported, "counted", d.Counted, "posts", d.Posts)
+	}
+	j.metrics.checked.Add(float64(checked))
+	j.metrics.wrong.Add(float64(len(wrong)))
+	return err
 }

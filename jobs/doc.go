@@ -36,7 +36,7 @@
 //	export      queue exports makes the archive of what somebody has
 //	due         queue now     has sources and pictures fetched that are due, and loads worked that stand still (when a node finds such)
 //	expire      queue chores  rivers that nobody came back to, or that grew too deep (periodic)
-//	housekeep   queue chores  old sessions, keys, archives, log rows; accounts whose deletion is due (periodic)
+//	housekeep   queue chores  old sessions, keys, archives, log rows; accounts whose deletion is due; counters of some authors (periodic)
 //	sweep       queue chores  uploads never attached, blobs that nothing refers to (periodic)
 //
 // Package tiers decides what a job does to rivers. No job of a change is a unique one: the queue

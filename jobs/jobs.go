@@ -28,6 +28,7 @@ import (
 	"riverrun/timelines/bulk"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
+	"riverrun/timelines/publishing"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/photos"
 )
@@ -222,6 +223,8 @@ type Jobs struct {
 	makingLarge chan struct{}
 	// photos are the pictures of the items of sources.
 	photos *photos.Store
+	// authors has the counters of their posts.
+	authors *publishing.Store
 	// halvings of maxNotes; see there.
 	halvings atomic.Int32
 
@@ -250,7 +253,7 @@ func New(cfg Config) (*Jobs, error) {
 		return nil, err
 	}
 	j := &Jobs{cfg: cfg, pool: pool, making: make(chan struct{}, 1), makingLarge: make(chan struct{}, 1)}
-	j.photos = cfg.Sources.On(pool).Photos()
+	j.photos, j.authors = cfg.Sources.On(pool).Photos(), publishing.Open(pool)
 	if j.sourcesPool, err = openSources(cfg); err != nil {
 		pool.Close()
 		return nil, err

@@ -258,6 +258,9 @@ func gathered(t *testing.T, registry *prometheus.Registry, name, label string) f
 			if h := m.GetHistogram(); h != nil {
 				return float64(h.GetSampleCount())
 			}
+			if c := m.GetCounter(); c != nil {
+				return c.GetValue()
+			}
 			return m.GetGauge().GetValue()
 		}
 	}

@@ -22,6 +22,8 @@ type metrics struct {
 	lag      *prometheus.HistogramVec
 	seconds  *prometheus.HistogramVec
 	failures *prometheus.CounterVec
+	checked  prometheus.Counter
+	wrong    prometheus.Counter
 	depth    *depth
 }
 
@@ -41,6 +43,14 @@ func newMetrics(j *Jobs) *metrics {
 			Name: "riverrun_job_failures_total",
 			Help: "Times a job failed; it is tried again unless it is a chore.",
 		}, []string{"kind"}),
+		checked: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "riverrun_counters_checked_total",
+			Help: "People whose counters were compared with their posts, some once a day.",
+		}),
+		wrong: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "riverrun_counters_wrong_total",
+			Help: "Counters of people's posts that were wrong, and were repaired.",
+		}),
 		depth: newDepth(j),
 	}
 }
@@ -58,7 +68,7 @@ func (m *metrics) took(kind string, d time.Duration) {
 func (m *metrics) failed(kind string) { m.failures.WithLabelValues(kind).Inc() }
 
 func (m *metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.lag, m.seconds, m.failures}
+	return []prometheus.Collector{m.lag, m.seconds, m.failures, m.checked, m.wrong}
 }
 
 // register registers all or none.

@@ -66,23 +66,13 @@ func runCheck(ctx context.Context, e *env, args []string) error {
 
 // checkCounters prints the counters that differ from the number of posts, and returns how many do.
 func checkCounters(ctx context.Context, e *env, store *publishing.Store) (n int, err error) {
-	const block = 1000
-	for after := int64(0); ; {
-		authors, err := store.After(ctx, after, block)
-		if err != nil {
-			return n, err
-		}
+	err = eachAuthors(ctx, store, func(authors []int64) error {
 		wrong, err := store.Compare(ctx, authors...)
-		if err != nil {
-			return n, err
-		}
 		for _, d := range wrong {
 			fmt.Fprintln(e.stdout, d)
 		}
 		n += len(wrong)
-		if len(authors) < block {
-			return n, nil
-		}
-		after = authors[len(authors)-1]
-	}
+		return err
+	})
+	return n, err
 }

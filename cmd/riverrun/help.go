@@ -116,6 +116,12 @@ arguments. Loads that were interrupted go on while the site is served.`},
 It prints each difference and "rivers N entries M differences D", and fails if
 there is any. With a RIVERRUN_HOME that stores home feeds it compares those too,
 and prints "home feeds N entries M differences D". While changes are under way a river may be behind for a moment.`},
+		{name: "repair", usage: "counters [-dry-run] [NAME...]", summary: "count again how many posts people have", run: runRepair, detail: `
+The site keeps how many posts each person has of each status. This counts them
+again, of all people or of those named, mends what differs, prints it, and
+"authors N counters wrong M". It may run while the site is served: nobody waits for the
+counting. With -dry-run it changes nothing. Each night the site does it by itself
+for some people.`},
 		{name: "doctor", usage: "[-json]", summary: "look at databases, disks, files, clocks, jobs and the proxy", run: runDoctor, detail: `
 It prints a row for each check, ok, warn or fail, with what was found and what
 to do; then what takes the room on the disks. It fails if a check does. It

@@ -19,8 +19,16 @@
 // its last locks before the access clock: so a transaction that holds a counter waits for nothing
 // that another one with the same author holds.
 //
-// Because of that, one snapshot sees both a change and its count, or neither. So the error of a counter
+// Because of that, one snapshot sees both a change and its count, or neither. The error of a counter
 // is the same at every moment, until somebody repairs it. [Store.Repair] therefore counts
 // in one snapshot, without a lock, then locks the author's counters and adds the difference: writers
-// of that author wait for one small statement, not for the counting.
+// of that author wait for one small statement, not for the counting: with a million posts, writers take as long
+// during the 1.2 seconds of a repair as without it (BenchmarkRepairBesideWriters).
+//
+// # Parts of a post
+//
+// Row G24 keeps parts of an offer in rows of their own. BenchmarkParts says that this saves nothing for what pages
+// show, since every such change draws the post's version, and so its lock: beside likes of the same post a change takes
+// as long in a row of its own as in a column of posts. A change that does not draw it takes a tenth, but only what no
+// page shows may do without.
 package publishing

@@ -98,7 +98,8 @@ func (p Post) Place() Place { return Place{p.CreatedAt, p.ID} }
 const BeginningRunes = 280
 
 // page merges the newest posts of each range of the index. Each range gives at most as many as the page
-// has, whatever it holds.
+// has, whatever it holds. OFFSET 0 takes each post by its index step: a plan that does not know how long the page is would
+// read all posts of the site.
 const page = `
 	WITH chosen AS MATERIALIZED (
 		SELECT f.id, f.created_at
@@ -111,7 +112,7 @@ const page = `
 	)
 	SELECT p.id, p.code, p.created_at, p.edited_at, p.status, p.imported, p.via, p.markup, left(p.body, @longest) AS beginning, p.decisive,
 		(SELECT count(*) FROM files f WHERE f.post_id = p.id AND f.comment_id IS NULL) AS files
-	FROM chosen c JOIN posts p ON p.id = c.id
+	FROM chosen c CROSS JOIN LATERAL (SELECT * FROM posts WHERE id = c.id OFFSET 0) p
 	ORDER BY p.created_at DESC, p.id DESC`
 
 // Page returns at most limit posts of an author's preset below a place, the newest first.

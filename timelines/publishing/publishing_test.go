@@ -20,14 +20,16 @@ func TestMain(m *testing.M) { testdb.Main(m) }
 
 // town is a store with people in it.
 type town struct {
-	*testing.T
+	testing.TB
 	*timelines.Store
 }
 
-func newTown(t *testing.T) *town {
-	t.Helper()
-	t.Parallel()
-	return &town{t, timelines.Open(testdb.New(t).Primary, nil, timelines.DefaultOptions())}
+func newTown(tb testing.TB) *town {
+	tb.Helper()
+	if t, ok := tb.(*testing.T); ok {
+		t.Parallel()
+	}
+	return &town{tb, timelines.Open(testdb.New(tb).Primary, nil, timelines.DefaultOptions())}
 }
 
 func (w *town) person(name string) timelines.Account {

@@ -3,6 +3,7 @@ package publishing
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -74,6 +75,43 @@ func (s *Store) Repair(ctx context.Context, author int64) (wrong []Difference, e
 		return nil, fmt.Errorf("repair counters: %w", err)
 	}
 	return wrong, nil
+}
+
+// RepairEach is Repair for those of the authors whose counters differ. Beside an error it returns those repaired so far.
+func (s *Store) RepairEach(ctx context.Context, authors ...int64) (wrong []Difference, err error) {
+	found, err := s.Compare(ctx, authors...)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.CompactFunc(found, func(a, b Difference) bool { return a.Author == b.Author })
+	for _, d := range found {
+		repaired, err := s.Repair(ctx, d.Author)
+		if err != nil {
+			return wrong, err
+		}
+		wrong = append(wrong, repaired...)
+	}
+	return wrong, nil
+}
+
+// RepairSample is RepairEach for at most limit people, from a random one on. All nodes together do it once
+// in 24 hours at most: if it was done since, no author is checked.
+func (s *Store) RepairSample(ctx context.Context, limit int) (checked int, wrong []Difference, err error) {
+	// One of several nodes changes the row; the others wait for it, and then find it too young.
+	const claim = `UPDATE counter_checks SET checked_at = now() WHERE checked_at <= now() - interval '24 hours'`
+	tag, err := s.pool.Exec(ctx, claim)
+	if err != nil {
+		return 0, nil, fmt.Errorf("claim the check of counters: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return 0, nil, nil
+	}
+	authors, err := s.Sample(ctx, limit)
+	if err != nil {
+		return 0, nil, err
+	}
+	wrong, err = s.RepairEach(ctx, authors...)
+	return len(authors), wrong, err
 }
 
 // After returns at most limit people with ids above one, in their order: all who may have posts or counters.
