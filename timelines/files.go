@@ -170,6 +170,9 @@ func (s Files) Find(ctx context.Context, viewer int64, code, size string) (files
 // MostOfPost is how many files a post may have.
 func (s Files) MostOfPost() int { return s.opts.PostFiles }
 
+// MostOfComment is how many files a comment may have.
+func (s Files) MostOfComment() int { return s.opts.CommentFiles }
+
 // Owned returns the owner's files of these codes, in the order of the codes.
 func (s Files) Owned(ctx context.Context, owner int64, codes []string) ([]files.File, error) {
 	return files.Owned(ctx, s.pool, owner, codes)
