@@ -60,6 +60,9 @@ func (v *PostHelp) allowed(r rules.Rule) string {
 	return ""
 }
 
+// kindNames are media types as people know them.
+var kindNames = map[string]string{"image/jpeg": "JPEG", "image/png": "PNG", "image/gif": "GIF", "image/webp": "WebP"}
+
 // wordsOfRule are the words of a rule as people know them.
 func wordsOfRule(r rules.Rule) []string {
 	words := slices.Clone(r.Words)
@@ -67,8 +70,8 @@ func wordsOfRule(r rules.Rule) []string {
 		if name, ok := LanguageNames[word]; ok && r.Code == rules.LanguageUnknown.Code {
 			words[i] = name
 		}
-		if kind, ok := strings.CutPrefix(word, "image/"); ok {
-			words[i] = strings.ToUpper(kind)
+		if kind, ok := kindNames[word]; ok {
+			words[i] = kind
 		}
 	}
 	return words

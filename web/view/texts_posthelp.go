@@ -5,8 +5,8 @@ package view
 var postHelpTexts = texts{
 	"posthelp.title": {"What a post can have", "Что может быть в записи"},
 	"posthelp.lead": {
-		"How long things may be, and how many. The forms of this site, programs and sources keep to the same table, and name a fault by the same codes. How items come is told in {feeds}.",
-		"Сколько чего может быть и какой длины. Формы сайта, программы и источники сверяются с одной таблицей и называют ошибку одним и тем же кодом. О том, как приходят записи из источников, рассказано в разделе «{feeds}».",
+		"How long things may be, and how many. The forms of this site, programs and sources keep to the same table, and name a fault by the same codes. Beside each code stands what is said to somebody who goes beyond it. How items come is told in {feeds}.",
+		"Сколько чего может быть и какой длины. Формы сайта, программы и источники сверяются с одной таблицей и называют ошибку одним и тем же кодом. Рядом с кодом стоит то, что увидит вышедший за предел. О том, как приходят записи из источников, рассказано в разделе «{feeds}».",
 	},
 
 	"posthelp.of.post":        {"Posts", "Записи"},
