@@ -1,5 +1,5 @@
 // Package rules is the one table of what a post, a comment, a draft, a file, a destination, a listing and
-// an item of a source may be (G6): how long, how many, which of which.
+// an item of a source may be (G6): how long, how many, and one of what words.
 //
 // # Promises
 //

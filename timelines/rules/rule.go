@@ -33,7 +33,7 @@ const (
 	Form   Ways = 1 << iota // the forms of the pages
 	API                     // items that a program pushes
 	Source                  // items of feeds and of files
-	// Items are the ways by which items come. What happens to an item is the same in both.
+	// Items are the ways by which items come. An item fares the same in both.
 	Items = API | Source
 )
 

@@ -122,10 +122,10 @@ func item(field, code string, unit Unit, most int, effect Effect) Rule {
 
 // Table is the table.
 var Table = []Rule{
-	BodyEmpty, PostLong, CommentLong, TextInvalid, LanguageUnknown, DraftsMany, KeyLong, KeyUsed,
+	PostLong, CommentLong, BodyEmpty, TextInvalid, LanguageUnknown, DraftsMany, KeyLong, KeyUsed,
 	ToMany, ToUnknown, ToEmpty, ToNone, ToEyes, ToForbidden, ToStranger, ToClosed,
 	FilesMany, CommentFilesMany, FileLarge, FileEmpty, FileForm, FilePixels, FileDamaged, FileUnknown, AltLong, FilesLoose,
-	PriceFormat, PriceRange, CurrencyUnknown, PlaceLong, ConditionUnknown, UntilFormat, UntilPast, UntilFar,
+	PriceRange, PriceFormat, CurrencyUnknown, PlaceLong, ConditionUnknown, UntilPast, UntilFar, UntilFormat,
 	TitleLong, AboutLong, PictureForm,
 	ItemIDMissing, ItemIDLong, ItemIDControl, ItemIDRepeated, ItemEmpty, ItemTitle, ItemText, ItemURLInvalid, ItemURLLong,
 	ItemDateInvalid, ItemDateFuture, ItemDateOld, ItemAuthor, ItemLanguage, ItemCategoryLong, ItemCategoryMany, ItemPlace,

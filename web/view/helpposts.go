@@ -9,7 +9,7 @@ import (
 	"riverrun/timelines/rules"
 )
 
-// PostHelpPath is the page of what a post can have. What is about a thing stands there at #THING.
+// PostHelpPath is the page of what a post can have. The rules about a thing stand there at #THING.
 const PostHelpPath = "/help/posts"
 
 // PostHelp is that page.

@@ -1,7 +1,7 @@
 package view
 
-// postHelpTexts are the texts of the page of what a post can have. What is said about a rule is the text of
-// its error.
+// postHelpTexts are the texts of the page of what a post can have. The page says of a rule the text of its
+// error.
 var postHelpTexts = texts{
 	"posthelp.title": {"What a post can have", "Что может быть в записи"},
 	"posthelp.lead": {
