@@ -13,6 +13,7 @@ import (
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/notices"
 	"riverrun/timelines/rights"
+	"riverrun/timelines/rules"
 )
 
 // NewComment is a comment about to be made.
@@ -34,8 +35,8 @@ type NewComment struct {
 // post to their timelines, as the post's own do. A Key that was sent before is handled as
 // in Posts.Create, and a stranger's comment too many is a *StrangerError.
 func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
-	attach := &attached{n.Files, s.opts.CommentFiles}
-	body, err := cleanBodyBeside(n.Files, n.Body, MaxCommentRunes)
+	attach := s.attachedToComment(n.Files)
+	body, err := rules.Body(n.Body, rules.CommentLong, len(n.Files) > 0)
 	if err != nil {
 		return Change{}, err
 	}
@@ -145,11 +146,11 @@ func (s Comments) Edit(ctx context.Context, actor int64, code string, id int64, 
 // EditFiles is Comments.Edit with the files that the comment has from now on: those it keeps,
 // and uploads of the actor's.
 func (s Comments) EditFiles(ctx context.Context, actor int64, code string, id int64, body string, list []files.Attachment) (Change, error) {
-	return s.edit(ctx, actor, code, id, body, &attached{list, s.opts.CommentFiles})
+	return s.edit(ctx, actor, code, id, body, s.attachedToComment(list))
 }
 
 func (s Comments) edit(ctx context.Context, actor int64, code string, id int64, body string, attach *attached) (Change, error) {
-	body, err := editedBody(attach, body, MaxCommentRunes)
+	body, err := editedBody(attach, body, rules.CommentLong)
 	if err != nil {
 		return Change{}, err
 	}

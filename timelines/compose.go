@@ -16,10 +16,11 @@ import (
 	"riverrun/timelines/marks"
 	"riverrun/timelines/notices"
 	"riverrun/timelines/publishing"
+	"riverrun/timelines/rules"
 )
 
 // MaxDestinations is how many destinations a post may have.
-const MaxDestinations = 50
+const MaxDestinations = rules.MostPlaces
 
 // NewPost is a post about to be made.
 type NewPost struct {
@@ -56,13 +57,13 @@ var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 // An unknown Language is an InvalidError "language_unknown". An unknown destination is an
 // InvalidError "to_unknown", and one that the author may not write to is "to_forbidden",
 // each with its name as Value; a person whom a stranger's message does not reach (strangers.go) is
-// "to_stranger". A stranger's post too many is a *StrangerError. ToEyes together with other destinations is "to_eyes". For a
+// "to_stranger", and more than MaxDestinations are "to_many". A stranger's post too many is a *StrangerError. ToEyes together with other destinations is "to_eyes". For a
 // Key that the author sent before, Posts.Create returns the post made then, Repeated; with
 // other content it is an InvalidError "key_used". The errors of files are "files_many",
 // "file_unknown" and "alt_long".
 func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
-	attach := &attached{n.Files, s.opts.PostFiles}
-	body, err := cleanBodyBeside(n.Files, n.Body, MaxPostRunes)
+	attach := s.attachedToPost(n.Files)
+	body, err := rules.Body(n.Body, rules.PostLong, len(n.Files) > 0)
 	if err != nil {
 		return Change{}, err
 	}
@@ -157,14 +158,15 @@ func cleanDestinations(names []string) ([]string, error) {
 		case name == "" || slices.Contains(to, name):
 			continue
 		case name != ToEyes && !nameForm.MatchString(name) && !subfeedForm.MatchString(name):
-			return nil, &InvalidError{Field: "to", Code: "to_unknown", Value: strings.ToValidUTF8(name, "")}
-		case len(to) == MaxDestinations:
-			return nil, &InvalidError{Field: "to", Code: "to_forbidden", Value: name}
+			return nil, rules.ToUnknown.Broken(strings.ToValidUTF8(name, ""))
 		}
 		to = append(to, name)
+		if err := rules.ToMany.Count(len(to)); err != nil {
+			return nil, err
+		}
 	}
 	if len(to) > 1 && slices.Contains(to, ToEyes) {
-		return nil, &InvalidError{Field: "to", Code: "to_eyes"}
+		return nil, rules.ToEyes.Broken("")
 	}
 	return to, nil
 }
@@ -221,7 +223,7 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addre
 	}
 	for _, d := range found {
 		if !slices.Contains(held, d.TimelineID) { // a sub-feed deleted meanwhile
-			return address{}, nil, &InvalidError{Field: "to", Code: "to_unknown", Value: d.Name}
+			return address{}, nil, rules.ToUnknown.Broken(d.Name)
 		}
 	}
 	return where, found, nil
@@ -281,7 +283,7 @@ func destinationsTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (
 	}
 	for _, name := range to {
 		if !slices.ContainsFunc(found, func(d destination) bool { return d.Name == name }) {
-			return nil, &InvalidError{Field: "to", Code: "to_unknown", Value: name}
+			return nil, rules.ToUnknown.Broken(name)
 		}
 	}
 	return found, nil

@@ -11,13 +11,14 @@ import (
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/notices"
 	"riverrun/timelines/rights"
+	"riverrun/timelines/rules"
 )
 
 // newDestinations is cleanDestinations, and wants at least one.
 func newDestinations(to []string) ([]string, error) {
 	to, err := cleanDestinations(to)
 	if err == nil && len(to) == 0 {
-		err = &InvalidError{Field: "to", Code: "to_none"}
+		err = rules.ToNone.Broken("")
 	}
 	return to, err
 }

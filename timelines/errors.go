@@ -3,6 +3,8 @@ package timelines
 import (
 	"errors"
 	"fmt"
+
+	"riverrun/timelines/rules"
 )
 
 // Errors of the store. Callers match them with errors.Is; any other error is a fault of
@@ -32,30 +34,15 @@ var (
 	ErrNotSaved = errors.New("not saved")
 )
 
-// InvalidError describes an invalid input. Field is the form field's name, Code a stable
-// code that the catalogues translate: "name_format",
+// InvalidError describes an invalid input. Its Code is stable, and the catalogues translate it. Those of
+// posts, comments, drafts, destinations and files are rows of package rules. The others stand where they
+// are checked: "name_format",
 // "name_reserved", "password_short", "password_long", "password_common", "password_name",
-// "password_pattern", "body_empty", "body_long",
-// "title_empty", "title_long", "title_direction", "to_unknown", "to_forbidden", "to_stranger", "to_closed", "to_none", "to_eyes",
-// "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", "subfeed_full", "key_long",
-// "key_used", "level_unknown", "language_unknown", "text_invalid" (NUL or not UTF-8),
-// "writers_unknown", "name_unknown", "member_none", "member_remove", "admin_last",
+// "password_pattern", "title_empty", "title_direction",
+// "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", "subfeed_full",
+// "level_unknown", "writers_unknown", "name_unknown", "member_none", "member_remove", "admin_last",
 // "admin_demote", "list_taken", "list_unknown", "lists_many", "member_unknown",
 // "hides_many", "reader_self", "term_empty", "term_long", "term_person", "query_nothing", "query_long", "query_terms", and of imports
 // "comment_twice" (one key under two posts) and "kind_other" (a group that stands
 // here as a person).
-type InvalidError struct {
-	Field string
-	Code  string
-	// Value is the invalid value where it helps (a destination's name).
-	Value string
-	// Most is, for "body_long", how many characters are allowed.
-	Most int
-}
-
-func (e *InvalidError) Error() string {
-	if e.Value != "" {
-		return "invalid " + e.Field + ": " + e.Code + ": " + e.Value
-	}
-	return "invalid " + e.Field + ": " + e.Code
-}
+type InvalidError = rules.InvalidError

@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/files"
+	"riverrun/timelines/rules"
 )
-
-// maxAltRunes is the longest description of a picture, in characters.
-const maxAltRunes = 1000
 
 // Prepare says that an upload waits to be made a picture (Files.Finish).
 type Prepare struct {
@@ -42,7 +39,7 @@ func (s Files) Add(ctx context.Context, n files.New) (code string, err error) {
 			added, taken, err := files.Add(ctx, tx, code, n)
 			switch {
 			case errors.Is(err, files.ErrTooMany):
-				return "", &InvalidError{Field: "file", Code: "files_loose", Most: files.Loose}
+				return "", rules.FilesLoose.Broken("")
 			case err != nil:
 				return "", err
 			case taken:
@@ -64,14 +61,14 @@ func (s Files) MayAdd(ctx context.Context, owner, account int64) error {
 	}
 	n, err := files.CountLoose(ctx, s.pool, owner)
 	if err == nil && n >= files.Loose {
-		err = &InvalidError{Field: "file", Code: "files_loose", Most: files.Loose}
+		err = rules.FilesLoose.Broken("")
 	}
 	return err
 }
 
 // Describe keeps what forms say of the owner's files that are not attached yet.
 func (s Files) Describe(ctx context.Context, owner int64, list []files.Attachment) error {
-	attach := &attached{list, len(list)}
+	attach := &attached{list, rules.FilesMany.With(len(list))}
 	if err := attach.check(); err != nil {
 		return err
 	}
@@ -173,6 +170,9 @@ func (s Files) Find(ctx context.Context, viewer int64, code, size string) (files
 // MostOfPost is how many files a post may have.
 func (s Files) MostOfPost() int { return s.opts.PostFiles }
 
+// MostOfComment is how many files a comment may have.
+func (s Files) MostOfComment() int { return s.opts.CommentFiles }
+
 // Owned returns the owner's files of these codes, in the order of the codes.
 func (s Files) Owned(ctx context.Context, owner int64, codes []string) ([]files.File, error) {
 	return files.Owned(ctx, s.pool, owner, codes)
@@ -202,7 +202,15 @@ func (s Maintenance) ExpireFiles(ctx context.Context, olderThan time.Duration) (
 // attached are the files of a post or a comment, for a change of it; nil leaves them as they are.
 type attached struct {
 	list []files.Attachment
-	most int
+	many rules.Rule
+}
+
+func (s *core) attachedToPost(list []files.Attachment) *attached {
+	return &attached{list, rules.FilesMany.With(s.opts.PostFiles)}
+}
+
+func (s *core) attachedToComment(list []files.Attachment) *attached {
+	return &attached{list, rules.CommentFilesMany.With(s.opts.CommentFiles)}
 }
 
 // check returns an InvalidError "files_many" or "alt_long".
@@ -210,12 +218,15 @@ func (a *attached) check() error {
 	if a == nil {
 		return nil
 	}
-	if len(a.list) > a.most {
-		return &InvalidError{Field: "file", Code: "files_many", Most: a.most}
+	if err := a.many.Count(len(a.list)); err != nil {
+		return err
 	}
 	for _, f := range a.list {
-		if !storable(f.Alt) || utf8.RuneCountInString(f.Alt) > maxAltRunes {
-			return &InvalidError{Field: "file", Code: "alt_long", Most: maxAltRunes}
+		if !storable(f.Alt) {
+			return rules.AltLong.Broken("")
+		}
+		if err := rules.AltLong.Text(f.Alt); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -229,18 +240,9 @@ func (a *attached) setTx(ctx context.Context, tx pgx.Tx, owner, post, comment in
 	}
 	changed, err = files.Set(ctx, tx, owner, post, comment, a.list)
 	if errors.Is(err, files.ErrNotFound) {
-		return false, &InvalidError{Field: "file", Code: "file_unknown"}
+		return false, rules.FileUnknown.Broken("")
 	}
 	return changed, err
-}
-
-// cleanBodyBeside is cleanBody of a text that may be empty beside files.
-func cleanBodyBeside(list []files.Attachment, body string, maxRunes int) (string, error) {
-	clean, err := cleanBody(body, maxRunes)
-	if invalid := (*InvalidError)(nil); len(list) > 0 && errors.As(err, &invalid) && invalid.Code == "body_empty" {
-		return "", nil
-	}
-	return clean, err
 }
 
 // askedTx describes the files for the hash of a form (keys.go): the same uploads, sent again,
@@ -257,27 +259,24 @@ func askedTx(ctx context.Context, tx pgx.Tx, owner int64, list []files.Attachmen
 	for _, a := range list {
 		i := slices.IndexFunc(found, func(f files.File) bool { return f.Code == a.Code })
 		if i < 0 {
-			return nil, &InvalidError{Field: "file", Code: "file_unknown"}
+			return nil, rules.FileUnknown.Broken("")
 		}
 		asked = append(asked, found[i].Sum.String(), found[i].Name, a.Alt)
 	}
 	return asked, nil
 }
 
-// editedBody is cleanBody of a text that changes. It may be empty where files stand: attach has
+// editedBody returns a text that changes as it is stored. It may be empty where files stand: attach has
 // them, or else hasFilesTx must say so.
-func editedBody(attach *attached, body string, maxRunes int) (string, error) {
-	if attach != nil {
-		return cleanBodyBeside(attach.list, body, maxRunes)
-	}
-	return cleanBodyBeside([]files.Attachment{{}}, body, maxRunes)
+func editedBody(attach *attached, body string, long rules.Rule) (string, error) {
+	return rules.Body(body, long, attach == nil || len(attach.list) > 0)
 }
 
 // hasFilesTx returns an InvalidError "body_empty" unless the post, or its comment, has files.
 func hasFilesTx(ctx context.Context, tx pgx.Tx, post, comment int64) error {
 	found, err := files.Of(ctx, tx, post, comment)
 	if err == nil && len(found) == 0 {
-		err = &InvalidError{Field: "body", Code: "body_empty"}
+		err = rules.BodyEmpty.Broken("")
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/publishing"
+	"riverrun/timelines/rules"
 )
 
 // batch is one transaction of an import: what it stores, and what it finds and creates on
@@ -176,11 +177,11 @@ func (b *batch) mention(m ImportedAccount) error {
 // addPosts adds posts to the batch, and merges several copies of one.
 func (b *batch) addPosts(posts []Imported) error {
 	for _, p := range posts {
-		if err := checkImported(p.Body, MaxPostRunes); err != nil {
+		if err := checkImported(p.Body, rules.PostLong); err != nil {
 			return fmt.Errorf("post %s: %w", p.ExternalID, err)
 		}
 		for _, c := range p.Comments {
-			if err := checkImported(c.Body, MaxCommentRunes); err != nil {
+			if err := checkImported(c.Body, rules.CommentLong); err != nil {
 				return fmt.Errorf("comment %s: %w", c.ExternalID, err)
 			}
 			if of, ok := b.commentOf[c.ExternalID]; ok && of != p.ExternalID {

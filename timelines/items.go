@@ -16,6 +16,7 @@ import (
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/language"
 	"riverrun/timelines/publishing"
+	"riverrun/timelines/rules"
 )
 
 // Items writes the posts that items of sources become (package sources): many posts of one
@@ -127,7 +128,7 @@ func (s Items) Begin(ctx context.Context, tx pgx.Tx, place ItemPlace) (*ItemsTx,
 		return nil, fmt.Errorf("look for a suspension: %w", err)
 	}
 	if silenced {
-		return nil, &InvalidError{Field: "to", Code: "to_forbidden", Value: place.To}
+		return nil, rules.ToForbidden.Broken(place.To)
 	}
 	also := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(place.Also))), func(name string) bool { return !nameForm.MatchString(name) || name == to[0] })
 	where, found, err := writableTx(ctx, tx, place.Author, slices.Concat(to, also))
@@ -149,7 +150,7 @@ func (s Items) Begin(ctx context.Context, tx pgx.Tx, place ItemPlace) (*ItemsTx,
 		}
 		switch {
 		case d.Name == to[0] && d.Kind == kinds.Directs:
-			return nil, &InvalidError{Field: "to", Code: "to_forbidden", Value: place.To}
+			return nil, rules.ToForbidden.Broken(place.To)
 		case d.Name == to[0]:
 			x.where = alone
 		case d.Kind == kinds.Group:

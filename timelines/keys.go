@@ -8,18 +8,19 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/rules"
 )
 
 // checkKey returns an InvalidError for a malformed key of a form. An empty key is none:
 // the form may be sent any number of times.
 func checkKey(key string) error {
-	if !storable(key) || utf8.RuneCountInString(key) > maxKeyRunes {
-		return &InvalidError{Field: "key", Code: "key_long"}
+	if !storable(key) {
+		return rules.KeyLong.Broken("")
 	}
-	return nil
+	return rules.KeyLong.Text(key)
 }
 
 // form is a form as it was sent: its key, and a hash of its content. A form with the same
@@ -80,7 +81,7 @@ func recordKeyTx(ctx context.Context, tx pgx.Tx, account int64, f form, post, co
 		return nil
 	}
 	if !same {
-		return &InvalidError{Field: "key", Code: "key_used"}
+		return rules.KeyUsed.Broken("")
 	}
 	first := Change{Actor: account, PostID: madePost, CommentID: madeComment, Repeated: true}
 	// This is a statement of its own, because the insert's snapshot lacks what the first

@@ -12,6 +12,7 @@ import (
 
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/language"
+	"riverrun/timelines/rules"
 )
 
 // The language of a post is the one its author chose. If there is none, it is the one its
@@ -56,10 +57,11 @@ func languageOf(body, chosen string) (postLanguage, error) {
 			return postLanguage{lang: lang}, nil
 		}
 		return postLanguage{fits: language.Fits(body)}, nil
-	case language.IsKnown(chosen):
-		return postLanguage{lang: chosen, chosen: true}, nil
 	}
-	return postLanguage{}, &InvalidError{Field: "language", Code: "language_unknown"}
+	if err := rules.LanguageUnknown.OneOf(chosen); err != nil {
+		return postLanguage{}, err
+	}
+	return postLanguage{lang: chosen, chosen: true}, nil
 }
 
 // guess returns the postLanguage with the language of its author's other posts, or of the posts

@@ -14,6 +14,7 @@ import (
 	"riverrun/timelines/notices"
 	"riverrun/timelines/publishing"
 	"riverrun/timelines/rights"
+	"riverrun/timelines/rules"
 )
 
 // lockedPost is a post that is locked for a change, and what the actor is to it.
@@ -118,7 +119,7 @@ type Revision struct {
 func (s Posts) Revise(ctx context.Context, actor int64, code string, r Revision) (Change, error) {
 	var attach *attached
 	if r.SetFiles {
-		attach = &attached{r.Files, s.opts.PostFiles}
+		attach = s.attachedToPost(r.Files)
 	}
 	var t *text
 	if r.Body != nil {
@@ -193,7 +194,7 @@ func (s *core) revise(ctx context.Context, actor int64, code string, t *text, to
 				return Change{}, err
 			}
 			if place := barred[p.ID]; place != "" {
-				return Change{}, &InvalidError{Field: "to", Code: "to_closed", Value: place}
+				return Change{}, rules.ToClosed.Broken(place)
 			}
 		}
 		return s.touchTx(ctx, tx, c, slices.Concat(touched, left))
@@ -208,7 +209,7 @@ type text struct {
 }
 
 func newText(attach *attached, body, language string) (t text, err error) {
-	if t.body, err = editedBody(attach, body, MaxPostRunes); err != nil {
+	if t.body, err = editedBody(attach, body, rules.PostLong); err != nil {
 		return text{}, err
 	}
 	t.textLang, err = languageOf(t.body, language)

@@ -143,7 +143,7 @@ func TestCreatePostErrors(t *testing.T) {
 		{"no name", NewPost{Body: "a", To: []string{"b\x00b"}}, "to_unknown", "b\x00b"},
 		{"a guarded group", NewPost{Body: "a", To: []string{"bob", "guarded"}}, "to_forbidden", "guarded"},
 		{"a closed group", NewPost{Body: "a", To: []string{"closed"}}, "to_forbidden", "closed"},
-		{"a crowd", NewPost{Body: "a", To: crowd}, "to_forbidden", crowd[MaxDestinations]},
+		{"a crowd", NewPost{Body: "a", To: crowd}, "to_many", ""},
 	} {
 		tc.post.Author = bob.ID
 		_, err := w.Posts.Create(t.Context(), tc.post)

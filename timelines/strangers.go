@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/rules"
 )
 
 // Somebody who signed up on the page is a stranger for the first day (Options.FirstDay): they may
@@ -112,7 +113,7 @@ func (s *core) checkReachTx(ctx context.Context, tx pgx.Tx, author int64, found 
 	}
 	for _, name := range names {
 		if !slices.Contains(reached, name) {
-			return &InvalidError{Field: "to", Code: "to_stranger", Value: name}
+			return rules.ToStranger.Broken(name)
 		}
 	}
 	return nil

@@ -3,36 +3,16 @@ package timelines
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"riverrun/timelines/rules"
 )
 
-// Longest texts, in characters: no text that a browser's maxlength lets through is
-// longer, as that counts some characters as two, and none as less than one. The
-// posts_body and comments_body constraints of the database bound the bytes such texts
-// may take.
+// Longest texts, in characters: no text that a browser's maxlength lets through is longer. The posts_body
+// and comments_body constraints of the database bound the bytes such texts may take.
 const (
-	MaxPostRunes    = 100_000
-	MaxCommentRunes = 20_000
-	maxTitleRunes   = 100
-	maxAboutRunes   = 5_000
-	maxKeyRunes     = 100
+	MaxPostRunes    = rules.PostRunes
+	MaxCommentRunes = rules.CommentRunes
 )
-
-// cleanBody returns a body as it is stored: plain text, lines ended by LF alone,
-// no white space at the end. It shows something and has at most maxRunes characters.
-func cleanBody(body string, maxRunes int) (string, error) {
-	if !storable(body) {
-		return "", &InvalidError{Field: "body", Code: "text_invalid"}
-	}
-	body = cleanText(body)
-	switch {
-	case !strings.ContainsFunc(body, visible):
-		return "", &InvalidError{Field: "body", Code: "body_empty"}
-	case utf8.RuneCountInString(body) > maxRunes:
-		return "", bodyLong("body", maxRunes)
-	}
-	return body, nil
-}
 
 // cleanTitle returns a title as it is stored: one line of 1 to 100 characters. It may not
 // contain characters that turn the direction of writing, since they would also turn the
@@ -55,12 +35,10 @@ func importedTitle(title string) (string, error) {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")
 	switch {
-	case !strings.ContainsFunc(title, visible):
+	case !rules.Shows(title):
 		return "", &InvalidError{Field: "title", Code: "title_empty"}
-	case utf8.RuneCountInString(title) > maxTitleRunes:
-		return "", &InvalidError{Field: "title", Code: "title_long"}
 	}
-	return title, nil
+	return rules.TitleLong.Within(title)
 }
 
 // turns reports whether a character is an embedding, override or isolate of
@@ -76,37 +54,21 @@ func withoutTurns(r rune) rune {
 	return r
 }
 
-// visible reports whether a character shows.
-func visible(r rune) bool {
-	return !unicode.IsSpace(r) && !unicode.In(r, unicode.C, unicode.M, unicode.Other_Default_Ignorable_Code_Point)
-}
-
 // cleanAbout returns an account's description as it is stored; it may be empty.
 func cleanAbout(about string) (string, error) {
 	if !storable(about) {
 		return "", &InvalidError{Field: "about", Code: "text_invalid"}
 	}
 	about = cleanText(about)
-	if utf8.RuneCountInString(about) > maxAboutRunes {
-		return "", bodyLong("about", maxAboutRunes)
-	}
-	return about, nil
-}
-
-// bodyLong is the error of a text of more than maxRunes characters.
-func bodyLong(field string, maxRunes int) error {
-	return &InvalidError{Field: field, Code: "body_long", Most: maxRunes}
+	return rules.AboutLong.Within(about)
 }
 
 // checkImported returns an error if a body cannot be stored unchanged.
-func checkImported(body string, maxRunes int) error {
-	switch {
-	case !storable(body):
-		return &InvalidError{Field: "body", Code: "text_invalid"}
-	case utf8.RuneCountInString(body) > maxRunes:
-		return bodyLong("body", maxRunes)
+func checkImported(body string, long rules.Rule) error {
+	if !storable(body) {
+		return rules.TextInvalid.Broken("")
 	}
-	return nil
+	return long.Text(body)
 }
 
 // checkLanguage returns an error unless the language has a catalogue or is empty, which
@@ -119,14 +81,9 @@ func checkLanguage(language string) error {
 	return &InvalidError{Field: "language", Code: "language_unknown"}
 }
 
-// storable reports whether PostgreSQL can hold the text: valid UTF-8 without
-// NUL. No browser sends anything else.
-func storable(s string) bool {
-	return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
-}
-
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+// storable reports whether PostgreSQL can hold the text.
+func storable(s string) bool { return rules.Storable(s) }
 
 func cleanText(s string) string {
-	return strings.TrimRightFunc(lineEnds.Replace(s), unicode.IsSpace)
+	return strings.TrimRightFunc(rules.Lines(s), unicode.IsSpace)
 }

@@ -9,6 +9,7 @@ import (
 
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/rights"
+	"riverrun/timelines/rules"
 )
 
 // Writers says who may put posts into a timeline that is not only its owner's (source: 000,
@@ -88,7 +89,7 @@ func checkWritableTx(ctx context.Context, tx pgx.Tx, author int64, found []desti
 	}
 	for _, d := range found {
 		if slices.Contains(refused, d.TimelineID) {
-			return &InvalidError{Field: "to", Code: "to_forbidden", Value: d.Name}
+			return rules.ToForbidden.Broken(d.Name)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/timelines/rules"
 	"riverrun/web/view"
 )
 
@@ -86,7 +87,7 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 			return timelines.Change{}, err
 		}
 		if len(post.To) == 0 && r.PostFormValue("direct") != "" {
-			return timelines.Change{}, &timelines.InvalidError{Field: "to", Code: "to_empty"}
+			return timelines.Change{}, rules.ToEmpty.Broken("")
 		}
 		return s.timelines.Posts.Create(ctx, post)
 	})

@@ -145,7 +145,7 @@ func TestDraftsRefused(t *testing.T) {
 	v.Post("/drafts", "body", "x").Wants(400)
 	v.Post("/drafts", "draft", "/p/0123456789", "body", strings.Repeat("x", 20_001)).Wants(422).Has("20,000")
 	v.Post("/drafts", "draft", "/", "body", strings.Repeat("x", 20_001)).Wants(303)
-	v.Post("/drafts", "draft", "/", "body", "a\x00b").Wants(400)
+	v.Post("/drafts", "draft", "/", "body", "a\x00b").Wants(422).Has("characters that can’t be saved")
 	v.Post("/drafts", "draft", "/", "body", "x", "viewer", "bob").Wants(409)
 	s.Visitor().Get("/drafts").LeadsTo("/login?back=%2Fdrafts")
 	s.Visitor().Post("/drafts", "draft", "/", "body", "typed before signing in").Wants(401).Has("typed before signing in")

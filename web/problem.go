@@ -199,11 +199,7 @@ func (s *Server) askToSignIn(w http.ResponseWriter, r *request) {
 
 // invalid puts an InvalidError into the reader's words.
 func (s *Server) invalid(r *request, err *timelines.InvalidError) view.FormError {
-	key := "invalid." + err.Code
-	if _, ok := r.loc.Texts[key]; !ok {
-		key = "invalid.other"
-	}
-	return view.FormError{Field: err.Field, Text: r.loc.T(key, "value", view.Unturned(err.Value), "most", r.loc.Number(err.Most))}
+	return view.FormError{Field: err.Field, Code: err.Code, Text: view.InvalidText(r.loc, err)}
 }
 
 // formError returns the error of the form if err is one, so that the form can be shown again;
@@ -232,12 +228,6 @@ func (s *Server) formError(r *request, err error) (view.FormError, error) {
 	}
 	if invalid, ok := errors.AsType[*timelines.InvalidError](err); ok {
 		return s.invalid(r, invalid), nil
-	}
-	if long, ok := errors.AsType[*drafts.LongError](err); ok {
-		return s.invalid(r, &timelines.InvalidError{Field: "body", Code: "body_long", Most: long.Most}), nil
-	}
-	if errors.Is(err, drafts.ErrMany) {
-		return view.FormError{Field: "body", Text: r.loc.T("drafts.many")}, nil
 	}
 	if file, ok := errors.AsType[*sourceFileError](err); ok {
 		what, todo := view.ProblemText(r.loc, string(file.fatal.Code))

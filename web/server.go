@@ -358,6 +358,7 @@ func (s *Server) route(mux router) {
 		accounts{s},
 		pushAPI{s},
 		feedHelp{s},
+		postHelp{s},
 		hubCalls{s},
 		staffPages{s},
 		sessions{s},

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/timelines/rules"
 	"riverrun/timelines/sources"
 	"riverrun/web/view"
 )
@@ -190,7 +191,7 @@ func (s sourcePages) add(w http.ResponseWriter, r *request) error {
 func slugOf(r *request, to string) (string, error) {
 	name, slug, _ := strings.Cut(to, "/")
 	if to != "" && name != r.me.Name {
-		return "", &timelines.InvalidError{Field: "to", Code: "to_unknown", Value: to}
+		return "", rules.ToUnknown.Broken(to)
 	}
 	return slug, nil
 }

@@ -18,6 +18,7 @@ import (
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/files"
 	"riverrun/timelines/pictures"
+	"riverrun/timelines/rules"
 	"riverrun/web/view"
 )
 
@@ -285,20 +286,20 @@ func (s *Server) upload(ctx context.Context, v timelines.Viewer, account int64, 
 	sum, size, err := s.blobs.Put(ctx, arriving, s.fileSize)
 	switch {
 	case errors.Is(err, blobs.ErrTooLarge):
-		return "", &timelines.InvalidError{Field: fileField, Code: "file_large", Value: shortName(name), Most: int(s.fileSize / 1_000_000)}
+		return "", rules.FileLarge.With(int(s.fileSize / 1_000_000)).Broken(shortName(name))
 	case arriving.err != nil:
 		return "", malformedForm(arriving.err) // and so is the rest of the form
 	case err != nil:
 		return "", fmt.Errorf("%w: %w", errStorage, err)
 	case size == 0:
-		return "", &timelines.InvalidError{Field: fileField, Code: "file_empty", Value: shortName(name)}
+		return "", rules.FileEmpty.Broken(shortName(name))
 	}
 	picture, err := s.isPicture(ctx, sum, size, name)
 	if err != nil {
 		return "", err
 	}
 	if account != 0 && !picture {
-		return "", &timelines.InvalidError{Field: fileField, Code: "file_picture", Value: shortName(name)}
+		return "", rules.PictureForm.Broken(shortName(name))
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.databaseTimeout)
 	defer cancel()
@@ -340,20 +341,17 @@ func (s *Server) isPicture(ctx context.Context, sum blobs.Sum, size int64, name 
 	if closing := stored.Close(); closing != nil {
 		return false, fmt.Errorf("%w: %w", errStorage, closing)
 	}
-	refused := func(code string) error {
-		return &timelines.InvalidError{Field: fileField, Code: code, Value: shortName(name)}
-	}
 	switch {
 	case err == nil:
 		return true, nil
 	case errors.Is(err, pictures.ErrUnsupported):
-		return false, refused("file_form")
+		return false, rules.FileForm.Broken(shortName(name))
 	case errors.Is(err, pictures.ErrNotPicture):
 		return false, nil
 	case errors.Is(err, pictures.ErrTooManyPixels):
-		return false, refused("file_pixels")
+		return false, rules.FilePixels.Broken(shortName(name))
 	case errors.Is(err, pictures.ErrCorrupt):
-		return false, refused("file_damaged")
+		return false, rules.FileDamaged.Broken(shortName(name))
 	}
 	return false, fmt.Errorf("%w: %w", errStorage, err)
 }

@@ -1,6 +1,7 @@
 package drafts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,20 +15,19 @@ import (
 
 	"riverrun/timelines/markup"
 	"riverrun/timelines/rights"
+	"riverrun/timelines/rules"
 )
 
 // Bounds of a person's drafts and of each.
 const (
-	Most         = 100 // drafts of one person
-	maxTo        = 50
-	maxUploads   = 100
+	Most         = rules.MostDrafts // drafts of one person
 	maxNameRunes = 100
 )
 
 // Errors of this package.
 var (
 	// ErrMany: the account has as many drafts as it can have.
-	ErrMany = errors.New("too many drafts")
+	ErrMany error = rules.DraftsMany.Broken("")
 	// ErrInvalid: no form of ours has such a place or such fields.
 	ErrInvalid = errors.New("malformed draft")
 	// ErrSent: the form was sent meanwhile, so there is nothing to keep.
@@ -38,11 +38,6 @@ var (
 type NewerError struct{ Draft Draft }
 
 func (e *NewerError) Error() string { return "there is a newer draft" }
-
-// LongError says that a text has more characters than what it is to become may have.
-type LongError struct{ Most int }
-
-func (e *LongError) Error() string { return fmt.Sprintf("draft of more than %d characters", e.Most) }
 
 // Draft is a form as it was written so far.
 type Draft struct {
@@ -90,19 +85,16 @@ var placeForm = regexp.MustCompile(`^/(p/[0-9a-z]{10}|filter/messages(\?to=[a-z0
 // IsPlace reports whether a place can have a draft.
 func IsPlace(place string) bool { return placeForm.MatchString(place) }
 
-var (
-	languageForm = regexp.MustCompile(`^([a-z]{2})?$`)
-	uploadForm   = regexp.MustCompile(`^[0-9A-Za-z_-]{1,100}$`)
-)
+var uploadForm = regexp.MustCompile(`^[0-9A-Za-z_-]{1,100}$`)
 
-// check returns an error if no form of ours could have sent the draft. longest is how many
-// characters its text may have.
+// check returns an error if no form of ours could have sent the draft, or if it breaks a rule of drafts.
+// longest is how many characters its text may have.
 func (d *Draft) check(longest int) error {
-	if !IsPlace(d.Place) || !languageForm.MatchString(d.Language) || len(d.Destinations) > maxTo || len(d.Uploads) > maxUploads || !storable(d.Body) {
+	if !IsPlace(d.Place) {
 		return ErrInvalid
 	}
 	for _, name := range d.Destinations {
-		if !storable(name) || utf8.RuneCountInString(name) > maxNameRunes {
+		if !rules.Storable(name) || utf8.RuneCountInString(name) > maxNameRunes {
 			return ErrInvalid
 		}
 	}
@@ -111,14 +103,13 @@ func (d *Draft) check(longest int) error {
 			return ErrInvalid
 		}
 	}
-	d.Body = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(d.Body)
-	if utf8.RuneCountInString(d.Body) > longest {
-		return &LongError{longest}
+	var long, language error
+	d.Body, long = rules.Unfinished(d.Body, rules.PostLong.With(longest))
+	if d.Language != "" {
+		language = rules.LanguageUnknown.OneOf(d.Language)
 	}
-	return nil
+	return cmp.Or(long, language, rules.ToMany.Count(len(d.Destinations)), rules.FilesLoose.Count(len(d.Uploads)))
 }
-
-func storable(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
 
 // Store keeps drafts in the primary store. It is safe for concurrent use.
 type Store struct{ pool *pgxpool.Pool }
@@ -132,7 +123,8 @@ func Open(pool *pgxpool.Pool) *Store { return &Store{pool} }
 // characters the text may have. key is that of the form: if the form was sent with it, the
 // draft came late, and ErrSent is returned; an empty key is not looked for.
 //
-// Other errors: ErrInvalid, ErrMany, *LongError.
+// Other errors: ErrInvalid, and those of package rules: ErrMany, "body_long", "text_invalid",
+// "language_unknown", "to_many", "files_loose".
 func (s *Store) Save(ctx context.Context, account int64, d Draft, longest int, key string) (savedAt time.Time, err error) {
 	if err := d.check(longest); err != nil {
 		return time.Time{}, err

@@ -14,6 +14,7 @@ import (
 	"riverrun/migrations/testdb"
 	"riverrun/timelines"
 	"riverrun/timelines/drafts"
+	"riverrun/timelines/rules"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
@@ -126,20 +127,23 @@ func TestDraftsAreBounded(t *testing.T) {
 	w.must(w.Drafts.Discard(t.Context(), ann, w.find(ann, "/p/0000000001").Version()))
 	w.save(ann, "/", "one more")
 
-	long := &drafts.LongError{}
-	if err := save(drafts.Draft{Place: "/", Body: strings.Repeat("ж", 21)}, 20); !errors.As(err, &long) || long.Most != 20 {
-		t.Errorf("a text too long: %v", err)
+	for code, d := range map[string]drafts.Draft{
+		"body_long":        {Place: "/", Body: strings.Repeat("ж", 21)},
+		"text_invalid":     {Place: "/", Body: "a\x00b"},
+		"language_unknown": {Place: "/", Body: "x", Language: "english"},
+		"to_many":          {Place: "/", Body: "x", Destinations: slices.Repeat([]string{"a"}, 51)},
+		"files_loose":      {Place: "/", Body: "x", Uploads: slices.Repeat([]string{"a"}, 101)},
+	} {
+		if invalid, ok := errors.AsType[*rules.InvalidError](save(d, 20)); !ok || invalid.Code != code || code == "body_long" && invalid.Most != 20 {
+			t.Errorf("%+.60v: %v, want %s", d, invalid, code)
+		}
 	}
 	for _, d := range []drafts.Draft{
 		{Place: "/settings?x", Body: "x"},
 		{Place: "//elsewhere", Body: "x"},
 		{Place: "/p/short", Body: "x"},
 		{Place: "", Body: "x"},
-		{Place: "/", Body: "a\x00b"},
-		{Place: "/", Body: "x", Language: "english"},
 		{Place: "/", Body: "x", Uploads: []string{"../x"}},
-		{Place: "/", Body: "x", Uploads: slices.Repeat([]string{"a"}, 101)},
-		{Place: "/", Body: "x", Destinations: slices.Repeat([]string{"a"}, 51)},
 		{Place: "/", Body: "x", Destinations: []string{strings.Repeat("a", 101)}},
 	} {
 		if err := save(d, 1000); !errors.Is(err, drafts.ErrInvalid) {

@@ -27,6 +27,7 @@ import (
 
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/rights"
+	"riverrun/timelines/rules"
 )
 
 // State says what a file is ready for.
@@ -51,7 +52,7 @@ const Upload = "upload"
 var ErrNotFound = errors.New("no such file")
 
 // Loose is how many files that are not attached an account may have.
-const Loose = 100
+const Loose = rules.MostLoose
 
 // ErrTooMany says that the owner has too many files that are not attached.
 var ErrTooMany = errors.New("too many files that are not attached")

@@ -10,14 +10,16 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"riverrun/timelines/rules"
 )
 
 // The longest texts that are kept: keys in bytes, bodies in characters. Longer ones are
 // errors, and are never cut.
 const (
 	maxKey     = 500
-	maxBody    = 100_000
-	maxComment = 20_000
+	maxBody    = rules.PostRunes
+	maxComment = rules.CommentRunes
 )
 
 // maxAttachments is the most links that one entry may have.

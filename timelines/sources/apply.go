@@ -287,7 +287,7 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 	}
 	posts := make([]timelines.ItemPost, len(b.fresh))
 	for i, it := range b.fresh {
-		posts[i] = b.post(it.Item, i)
+		posts[i] = b.post(it, i)
 		posts[i].To = b.writer.groupOf(it.Item)
 	}
 	made, err := x.Create(ctx, posts)
@@ -321,7 +321,7 @@ func (b *batch) write(ctx context.Context, lines []*formats.Line) (timelines.Cha
 func (b *batch) edited() []timelines.ItemPost {
 	posts := make([]timelines.ItemPost, len(b.edits))
 	for i, it := range b.edits {
-		posts[i] = b.post(it.Item, i)
+		posts[i] = b.post(it, i)
 		posts[i].ID = b.stored[it.ID].PostID
 	}
 	return posts
@@ -444,14 +444,18 @@ func (b *batch) undatedAt() time.Time {
 func (b *batch) undated(it *formats.Item) bool { return it.At.IsZero() || it.At.After(b.now) }
 
 // post returns the post that an item becomes.
-func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
-	p := timelines.ItemPost{Language: languageOf(it), Place: placeOf(it), CreatedAt: it.At}
-	if p.Body, p.Markup = b.writer.body(it); p.Markup {
+func (b *batch) post(it entry, i int) timelines.ItemPost {
+	p := timelines.ItemPost{Language: languageOf(it.Item), Place: placeOf(it.Item), CreatedAt: it.At}
+	var cut bool
+	if p.Body, p.Markup, cut = b.writer.bodyOf(it.Item); cut {
+		b.warn(it, formats.Problem{Code: formats.BodyLong, Level: formats.LevelWarning, Field: "text"})
+	}
+	if p.Markup {
 		p.Words = it.Title + "\n" + it.Text
 	}
 	first := b.source.SucceededAt == nil && (b.pushed == nil || !b.pushed.single)
 	many := b.load.Added+int64(i) >= mostLifted
-	if b.undated(it) {
+	if b.undated(it.Item) {
 		p.CreatedAt = b.load.CreatedAt
 		if first || many {
 			p.CreatedAt = b.undatedAt()

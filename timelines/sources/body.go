@@ -6,9 +6,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"riverrun/timelines"
 	"riverrun/timelines/marks"
 	"riverrun/timelines/markup"
+	"riverrun/timelines/rules"
 	"riverrun/timelines/sources/formats"
 )
 
@@ -21,6 +21,12 @@ import (
 // markup, in which they are escaped. A text with links behind words, of the title or of files, is markup
 // too. All other texts stay plain.
 func (w *writer) body(it *formats.Item) (body string, withMarkup bool) {
+	body, withMarkup, _ = w.bodyOf(it)
+	return body, withMarkup
+}
+
+// bodyOf is body. cut says that there was more than a post may have (rules.PostLong).
+func (w *writer) bodyOf(it *formats.Item) (body string, withMarkup, cut bool) {
 	text := strings.TrimSpace(w.text(it))
 	linked := w.linksTitle(it)
 	withMarkup = linked || len(it.Files) > 0 || hasMarks(it.Title) || hasMarks(text) || w.rules.Title != "" && (hasMarks(it.Author) || hasMarks(w.source))
@@ -34,7 +40,9 @@ func (w *writer) body(it *formats.Item) (body string, withMarkup bool) {
 		after = append(after, bareAddress(it.URL))
 	}
 	if len(it.Files) > 0 {
-		after = append(after, strings.Join(fileLinks(it), "\n"))
+		links := fileLinks(it)
+		cut = len(links) < len(it.Files)
+		after = append(after, strings.Join(links, "\n"))
 	}
 	if title+text == "" && len(after) == 0 && len(it.Pictures) > 0 {
 		withMarkup, after = true, []string{pictureLink(it)}
@@ -54,30 +62,31 @@ func (w *writer) body(it *formats.Item) (body string, withMarkup bool) {
 		before = append(before, title)
 	}
 	if text != "" {
-		room := timelines.MaxPostRunes
+		room := rules.PostLong.Most
 		for _, part := range slices.Concat(before, after) {
 			room -= utf8.RuneCountInString(part) + len("\n\n")
 		}
-		if text = written(text, source, room); text != "" {
-			before = append(before, text)
+		kept, shortened := written(text, source, room)
+		if cut = cut || shortened; kept != "" {
+			before = append(before, kept)
 		}
 	}
-	return strings.Join(append(before, after...), "\n\n"), withMarkup
+	return strings.Join(append(before, after...), "\n\n"), withMarkup, cut
 }
 
-// written returns as much of a text as there is room for.
-func written(text string, source func(string) string, room int) string {
+// written returns as much of a text as there is room for, and whether that is not all.
+func written(text string, source func(string) string, room int) (kept string, cut bool) {
 	if room <= 0 {
-		return ""
+		return "", true
 	}
 	for {
 		s := source(text)
 		over := utf8.RuneCountInString(s) - room
 		if over <= 0 {
-			return s
+			return s, cut
 		}
-		kept := []rune(text)
-		text = strings.TrimRightFunc(string(kept[:len(kept)-min(over, len(kept))]), unicode.IsSpace)
+		all := []rune(text)
+		text, cut = strings.TrimRightFunc(string(all[:len(all)-min(over, len(all))]), unicode.IsSpace), true
 	}
 }
 

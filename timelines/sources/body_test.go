@@ -10,6 +10,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/marks"
 	"riverrun/timelines/markup"
+	"riverrun/timelines/rules"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/formats"
 )
@@ -106,7 +107,9 @@ func TestLongTextLeavesRoom(t *testing.T) {
 	source := w.source(w.person("ann"), "Log", sources.Append, `{"rules": {"text": "whole", "all_tags": true}}`)
 	it := item("1", "T", time.Hour)
 	it.Text, it.Categories = "@a "+strings.Repeat("*", timelines.MaxPostRunes-10), []string{"boats"}
-	w.load(source, 10, it)
+	// The owner is told, with the code that a form has for a post that is too long (G6).
+	w.same("counts", w.load(source, 10, it).Counts, sources.Counts{Added: 1, Warnings: 1})
+	w.same("problem", value[string](w, `SELECT code FROM load_problems`), rules.PostLong.Code)
 	body := value[string](w, `SELECT body FROM posts`)
 	if n := utf8.RuneCountInString(body); n > timelines.MaxPostRunes || n < timelines.MaxPostRunes-3 || !strings.HasSuffix(body, "*\n\nhttps://example.org/1\n\n#boats") {
 		t.Errorf("%d characters that end with %q", n, body[len(body)-60:])
@@ -116,8 +119,8 @@ func TestLongTextLeavesRoom(t *testing.T) {
 // Where nothing leaves room for a text, none is written.
 func TestNoRoomForText(t *testing.T) {
 	for _, room := range []int{-1, 0, 1, 2} {
-		if s := sources.Written("*a", markup.Escape, room); utf8.RuneCountInString(s) > max(room, 0) {
-			t.Errorf("%q in a room of %d", s, room)
+		if s, cut := sources.Written("*a", markup.Escape, room); utf8.RuneCountInString(s) > max(room, 0) || !cut {
+			t.Errorf("%q in a room of %d, cut: %v", s, room, cut)
 		}
 	}
 }
@@ -128,10 +131,11 @@ func TestFilesLeaveRoom(t *testing.T) {
 	source := w.source(w.person("ann"), "Log", sources.Append, `{"rules": {"text": "whole"}}`)
 	it := item("1", "T", time.Hour)
 	it.Text = "Again."
-	for i := range formats.MaxFiles {
+	for i := range rules.ItemFileMany.Most {
 		it.Files = append(it.Files, formats.File{URL: fmt.Sprintf("https://e.example/%d%s", i, strings.Repeat("(", 2000))})
 	}
-	w.same("counts", w.load(source, 10, it).Counts, sources.Counts{Added: 1})
+	w.same("counts", w.load(source, 10, it).Counts, sources.Counts{Added: 1, Warnings: 1})
+	w.same("problem", value[string](w, `SELECT code FROM load_problems`), rules.PostLong.Code)
 	if n := utf8.RuneCountInString(value[string](w, `SELECT body FROM posts`)); n > timelines.MaxPostRunes {
 		t.Errorf("%d characters", n)
 	}
@@ -183,7 +187,7 @@ func TestHostileTitles(t *testing.T) {
 	titles := []string{
 		"](javascript:alert(1))", "a](https://evil.example)[b", "[x](https://evil.example)", "![x](https://evil.example)", "a]", "[", "]", `\`, `a\`, `\]`, "`a`](", "```", "a ` b",
 		"**a", "_a_", "~~a~~", "||a||", "> a", "- a", "1. a", "# a", "@bob #tag", "<b>a</b>&amp;<script>", "a\nb", "a\n\nb", "\n- a\n- b", "https://evil.example", "see https://evil.example/a)[b](c",
-		"https://evil.example/[a]", "https://evil.example/[a](https://x.example)", "see https://evil.example/*a*", "https://a.example/1 again", "evil.example", "\u202egnp.exe", strings.Repeat("x", formats.MaxTitleRunes),
+		"https://evil.example/[a]", "https://evil.example/[a](https://x.example)", "see https://evil.example/*a*", "https://a.example/1 again", "evil.example", "\u202egnp.exe", strings.Repeat("x", rules.ItemTitle.Most),
 		strings.Repeat("[", 500), strings.Repeat("]", 500), strings.Repeat("*", 500),
 	}
 	var list []*formats.Item

@@ -48,7 +48,7 @@ func (b *batch) hold(ctx context.Context) (bool, error) {
 	var news []photos.Item
 	var keys []string
 	for i, it := range b.fresh {
-		if wanted := photos.Wanted(it.Item, most); len(wanted) > 0 && b.post(it.Item, i).Lifts {
+		if wanted := photos.Wanted(it.Item, most); len(wanted) > 0 && b.post(it, i).Lifts {
 			news, keys = append(news, photos.Item{Line: b.lines[it.ID], Pictures: wanted}), append(keys, it.ID)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/rules"
 	"riverrun/timelines/sources/formats"
 )
 
@@ -243,7 +244,7 @@ func hasSlugTx(ctx context.Context, tx pgx.Tx, owner int64, slug string) error {
 		return fmt.Errorf("find a sub-feed: %w", err)
 	}
 	if !there {
-		return &timelines.InvalidError{Field: "to", Code: "to_unknown", Value: slug}
+		return rules.ToUnknown.Broken(slug)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/rules"
 )
 
 // Uploaded is a file that somebody sent for a source. Its blob must be stored before.
@@ -123,7 +124,7 @@ func (s *Store) Move(ctx context.Context, actor int64, code, owner, slug string)
 	return inTx(ctx, s.pool, func(tx pgx.Tx) (Source, error) {
 		to, err := ownerTx(ctx, tx, actor, owner)
 		if errors.Is(err, timelines.ErrNotFound) || errors.Is(err, timelines.ErrForbidden) {
-			return Source{}, &timelines.InvalidError{Field: "to", Code: "to_unknown", Value: owner}
+			return Source{}, rules.ToUnknown.Broken(owner)
 		}
 		if err != nil {
 			return Source{}, err

@@ -89,7 +89,9 @@ func writersText(loc *Locale, who timelines.Writers, group bool) string {
 // that river.js gets.
 type FormError struct {
 	Field string `json:"field,omitempty"`
-	Text  string `json:"error"`
+	// Code is that of a timelines.InvalidError: programs read it, people the text.
+	Code string `json:"code,omitempty"`
+	Text string `json:"error"`
 	// More are further errors, each of another field.
 	More []FormError `json:"more,omitempty"`
 	// Status is the status of the answer if the form itself is right, 0 if it is not.

@@ -3,6 +3,7 @@ package view
 import (
 	"riverrun/timelines"
 	"riverrun/timelines/files"
+	"riverrun/timelines/rules"
 )
 
 // Title names a post's page: who wrote it, and how it begins. It is part of the
@@ -60,9 +61,9 @@ func (e Edit) label(loc *Locale) string {
 
 func (e Edit) longest() string {
 	if e.Comment {
-		return "20000"
+		return rules.CommentLong.Maxlength()
 	}
-	return "100000"
+	return rules.PostLong.Maxlength()
 }
 
 func (e Edit) deleteTitle(loc *Locale) string {

@@ -1,18 +1,34 @@
 package view
 
+import (
+	"strings"
+
+	"riverrun/timelines/rules"
+)
+
 // ProblemText says what a problem of a source means, and what can be done about it. The code is one
 // of package formats or of sources.Problems. One that is not listed, as of a later version that
 // wrote it, is its own text, and nothing is known to do.
 func ProblemText(l *Locale, code string) (what, todo string) {
 	t, ok := codeTexts[code]
-	switch {
-	case !ok:
+	if !ok {
 		return code, ""
-	case l.Lang == "ru":
-		return t.what.ru, t.todo.ru
 	}
-	return t.what.en, t.todo.en
+	what, todo = t.what.en, t.todo.en
+	if l.Lang == "ru" {
+		what, todo = t.what.ru, t.todo.ru
+	}
+	return strings.Replace(what, "{most}", l.Number(mostOfItems[code]), 1), todo
 }
+
+// mostOfItems are the bounds of items, by the codes of their rules.
+var mostOfItems = func() map[string]int {
+	most := map[string]int{}
+	for _, r := range rules.Of(rules.Item) {
+		most[r.Code] = r.Most
+	}
+	return most
+}()
 
 // problemText are the texts of one code.
 type problemText struct{ what, todo text }
@@ -79,7 +95,7 @@ var codeTexts = map[string]problemText{
 		text{"Give each item an id that stays the same.", "Дайте каждой записи постоянный идентификатор."},
 	},
 	"id_long": {
-		text{"The id is longer than 1024 bytes.", "Идентификатор длиннее 1024 байт."},
+		text{"The id is longer than {most} bytes.", "Идентификатор длиннее {most} байт."},
 		text{"Use a shorter id.", "Возьмите идентификатор короче."},
 	},
 	"id_control": {
@@ -109,11 +125,11 @@ var codeTexts = map[string]problemText{
 
 	// Warnings: the item is posted without the wrong part.
 	"title_long": {
-		text{"The title was cut at 500 characters.", "Заголовок обрезан до 500 символов."},
+		text{"The title was cut at {most} characters.", "Заголовок обрезан до {most} символов."},
 		text{"Shorten it.", "Сократите его."},
 	},
 	"text_long": {
-		text{"The text was cut at 30,000 characters.", "Текст обрезан до 30 000 символов."},
+		text{"The text was cut at {most} characters.", "Текст обрезан до {most} символов."},
 		text{"Shorten it.", "Сократите его."},
 	},
 	"text_broken": {
@@ -125,7 +141,7 @@ var codeTexts = map[string]problemText{
 		text{"Write it in full, with https://.", "Напишите его целиком, с https://."},
 	},
 	"url_long": {
-		text{"The address is longer than 2048 bytes and was left out.", "Адрес длиннее 2048 байт, он пропущен."},
+		text{"The address is longer than {most} bytes and was left out.", "Адрес длиннее {most} байт, он пропущен."},
 		text{"Use a shorter address.", "Возьмите адрес короче."},
 	},
 	"date_invalid": {
@@ -141,15 +157,15 @@ var codeTexts = map[string]problemText{
 		text{"Set the date right.", "Исправьте дату."},
 	},
 	"author_long": {
-		text{"The author's name was cut at 200 characters.", "Имя автора обрезано до 200 символов."},
+		text{"The author's name was cut at {most} characters.", "Имя автора обрезано до {most} символов."},
 		text{"Shorten it.", "Сократите его."},
 	},
 	"category_many": {
-		text{"Only the first 50 categories were taken.", "Взяты только первые 50 категорий."},
+		text{"Only the first {most} categories were taken.", "Взяты только первые {most} категорий."},
 		text{"Use fewer.", "Укажите меньше."},
 	},
 	"category_long": {
-		text{"A category of more than 100 characters was left out.", "Категория длиннее 100 символов пропущена."},
+		text{"A category of more than {most} characters was left out.", "Категория длиннее {most} символов пропущена."},
 		text{"Shorten it.", "Сократите её."},
 	},
 	"language_unknown": {
@@ -157,15 +173,15 @@ var codeTexts = map[string]problemText{
 		text{"Use a code such as en or pt-BR.", "Укажите код, например en или pt-BR."},
 	},
 	"place_invalid": {
-		text{"The coordinates are not degrees and were left out.", "Координаты не похожи на градусы, они пропущены."},
-		text{"Write decimal degrees, latitude and longitude.", "Напишите широту и долготу в десятичных градусах."},
+		text{"The place has a name of more than {most} characters, or coordinates that are not degrees. It was left out.", "Название места длиннее {most} символов, или координаты не похожи на градусы. Место пропущено."},
+		text{"Shorten the name; write decimal degrees, latitude and longitude.", "Сократите название; широту и долготу напишите в десятичных градусах."},
 	},
 	"picture_invalid": {
 		text{"The address of a picture is not one of the web and was left out.", "Адрес картинки не из интернета, она пропущена."},
 		text{"Write it in full, with https://.", "Напишите его целиком, с https://."},
 	},
 	"picture_many": {
-		text{"Only the first 20 pictures were taken.", "Взяты только первые 20 картинок."},
+		text{"Only the first {most} pictures were taken.", "Взяты только первые {most} картинок."},
 		text{"Use fewer.", "Укажите меньше."},
 	},
 	"file_invalid": {
@@ -173,7 +189,7 @@ var codeTexts = map[string]problemText{
 		text{"Write it in full, with https://.", "Напишите его целиком, с https://."},
 	},
 	"file_many": {
-		text{"Only the first 20 files were taken.", "Взяты только первые 20 файлов."},
+		text{"Only the first {most} files were taken.", "Взяты только первые {most} файлов."},
 		text{"Use fewer.", "Укажите меньше."},
 	},
 	"field_unknown": {
@@ -187,6 +203,10 @@ var codeTexts = map[string]problemText{
 	"field_invalid": {
 		text{"The value of a field has the wrong form.", "Значение поля записано не так."},
 		text{"Compare it with the example on the help page.", "Сверьте его с примером в справке."},
+	},
+	"body_long": {
+		text{"Title, text, addresses and tags make more than {most} characters. The text was cut, or files were left out.", "Заголовок, текст, адреса и метки вместе длиннее {most} символов. Текст обрезан, или часть файлов пропущена."},
+		text{"Shorten the text, or the addresses.", "Сократите текст или адреса."},
 	},
 	"to_forbidden": {
 		text{"Whoever added the source may not post to the group that a category of the item leads to, or where its post is. The item was not posted, or its post not changed.", "Тому, кто добавил источник, нельзя писать в группу, куда ведёт рубрика записи, или туда, где стоит её публикация. Запись не опубликована или не изменена."},

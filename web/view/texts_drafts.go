@@ -29,8 +29,8 @@ var draftsTexts = texts{
 	"drafts.message":     {"Message", "Сообщение"},
 	"drafts.message.to":  {"Message to {who}", "Сообщение для {who}"},
 	"drafts.post.to":     {"Post to {place}", "Запись в {place}"},
-	"drafts.many": {
-		"You have 100 drafts. Discard some to keep more.",
-		"У вас уже 100 черновиков. Выбросьте ненужные, чтобы сохранить новые.",
+	"invalid.drafts_many": {
+		"You have {most} drafts. Discard some to keep more.",
+		"У вас уже {most} черновиков. Выбросьте ненужные, чтобы сохранить новые.",
 	},
 }

@@ -100,14 +100,15 @@ var errorsTexts = texts{
 		"Здесь есть знак, который меняет направление текста. Уберите его.",
 	},
 	"invalid.title_long": {
-		"This is too long. The limit is 100 characters.",
-		"Слишком длинно. Можно не больше 100 знаков.",
+		"This is too long. The limit is {most} characters.",
+		"Слишком длинно. Можно не больше {most} знаков.",
 	},
 	"invalid.to_empty":    {"Name at least one person.", "Укажите хотя бы одного человека."},
 	"invalid.posts_none":  {"Choose at least one post.", "Выберите хотя бы одну запись."},
 	"invalid.posts_many":  {"Choose at most 100 posts, or all of the list.", "Выберите не больше 100 записей или весь список."},
 	"invalid.act_unknown": {"The page doesn’t know this action. Reload it.", "Страница не знает такого действия. Обновите её."},
 	"invalid.to_none":     {"Choose at least one place.", "Выберите хотя бы одно место."},
+	"invalid.to_many":     {"A post can be in {most} places at most.", "Запись может быть не больше чем в {most} местах."},
 	"invalid.to_eyes": {
 		"You can’t combine “Only me” with other places.",
 		"«Только я» нельзя сочетать с другими местами.",
@@ -176,5 +177,19 @@ var errorsTexts = texts{
 		"That’s you. You can always read your own pages.",
 		"Это вы. Свои страницы вы всегда можете читать.",
 	},
-	"invalid.other": {"We can’t accept this.", "Это нельзя принять."},
+	"invalid.price_format": {
+		"Write the price as a number, such as 1200 or 12.50.",
+		"Напишите цену числом, например 1200 или 12,50.",
+	},
+	"invalid.price_range":      {"The price can be {most} at most.", "Цена может быть не больше {most}."},
+	"invalid.currency_unknown": {"Choose one of the currencies.", "Выберите валюту из списка."},
+	"invalid.place_long": {
+		"This place is too long. The limit is {most} characters.",
+		"Место слишком длинное. Можно не больше {most} знаков.",
+	},
+	"invalid.condition_unknown": {"Choose one of the conditions.", "Выберите состояние из списка."},
+	"invalid.until_format":      {"Choose a day.", "Выберите день."},
+	"invalid.until_past":        {"Choose tomorrow or a later day.", "Выберите завтрашний день или позже."},
+	"invalid.until_far":         {"Choose a day within the next {most} days.", "Выберите день в ближайшие {most} дней."},
+	"invalid.other":             {"We can’t accept this.", "Это нельзя принять."},
 }

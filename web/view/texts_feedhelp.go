@@ -39,6 +39,7 @@ var feedHelpTexts = texts{
 		"A file has at most {mb} MB (once it is unpacked, 2 GiB) and {items} items of 1 MiB each. A feed is fetched every {minutes} minutes at most.",
 		"В файле не больше {mb} МБ (в распакованном виде 2 ГиБ) и не больше {items} записей до 1 МиБ каждая. Лента скачивается не чаще, чем раз в {minutes} мин.",
 	},
+	"feedhelp.rules": {"What is done with an item that goes beyond a bound: see {rules}.", "Что делается с записью, которая выходит за пределы: {rules}."},
 	"feedhelp.fields": {
 		"The fields of XML, CSV and NDJSON are the same. Only id is required, and one of title, text, html, url, pictures and files.",
 		"Поля у XML, CSV и NDJSON одни и те же. Обязателен только id и что-нибудь одно: title, text, html, url, pictures или files.",

@@ -46,9 +46,10 @@ const (
 	TextAround      Code = "text_around"
 	EncodingGuessed Code = "encoding_guessed"
 
-	// ToForbidden and Elsewhere come from a load: the item itself is right.
+	// ToForbidden, Elsewhere and BodyLong come from a load: the item itself is right.
 	ToForbidden Code = "to_forbidden"
 	Elsewhere   Code = "elsewhere"
+	BodyLong    Code = "body_long"
 )
 
 // The problems of files.
@@ -82,7 +83,7 @@ const (
 type CodeInfo struct {
 	Code  Code
 	Level Level
-	Means string
+	Means string // {most} stands for the bound of the row in package rules
 	Do    string // what the author of the feed can do
 }
 
@@ -103,7 +104,7 @@ var Codes = []CodeInfo{
 	{TooDeep, LevelFatal, "Elements are nested too deep.", "Escape the HTML inside of items."},
 
 	{IDMissing, LevelError, "The item has no id.", "Give each item an id that stays the same."},
-	{IDLong, LevelError, "The id is longer than 1024 bytes.", "Use a shorter id."},
+	{IDLong, LevelError, "The id is longer than {most} bytes.", "Use a shorter id."},
 	{IDControl, LevelError, "The id has control characters.", "Use letters, digits and signs only."},
 	{IDRepeated, LevelError, "An item before it has the same id. The first one counts.", "Give each item an id of its own."},
 	{TitleAndTextMissing, LevelError, "The item has nothing to show: no title, text, address, picture or file.", "Give it a title or a text."},
@@ -111,27 +112,28 @@ var Codes = []CodeInfo{
 	{ItemInvalid, LevelError, "The item cannot be read.", "Correct it at the line given."},
 	{NumberOfFields, LevelError, "The row has another number of fields than the first row.", "Quote fields that contain separators or line breaks."},
 
-	{TitleLong, LevelWarning, "The title was cut at 500 characters.", "Shorten it."},
-	{TextLong, LevelWarning, "The text was cut at 30,000 characters.", "Shorten it."},
+	{TitleLong, LevelWarning, "The title was cut at {most} characters.", "Shorten it."},
+	{TextLong, LevelWarning, "The text was cut at {most} characters.", "Shorten it."},
 	{TextBroken, LevelWarning, "Some characters could not be read.", "Save the file as UTF-8, and cut texts between characters."},
 	{URLInvalid, LevelWarning, "The address is not one of the web and was left out.", "Write it in full, with https://."},
-	{URLLong, LevelWarning, "The address is longer than 2048 bytes and was left out.", "Use a shorter address."},
+	{URLLong, LevelWarning, "The address is longer than {most} bytes and was left out.", "Use a shorter address."},
 	{DateInvalid, LevelWarning, "The date cannot be read. The item is taken as new.", "Write it as 2026-11-24T10:00:00Z."},
 	{DateFuture, LevelWarning, "The date is more than a day ahead. The item is taken as new.", "Set the clock or the date right."},
 	{DateOld, LevelWarning, "The date is before 1970. The item is taken as new.", "Set the date right."},
-	{AuthorLong, LevelWarning, "The author's name was cut at 200 characters.", "Shorten it."},
-	{CategoryMany, LevelWarning, "Only the first 50 categories were taken.", "Use fewer."},
-	{CategoryLong, LevelWarning, "A category of more than 100 characters was left out.", "Shorten it."},
+	{AuthorLong, LevelWarning, "The author's name was cut at {most} characters.", "Shorten it."},
+	{CategoryMany, LevelWarning, "Only the first {most} categories were taken.", "Use fewer."},
+	{CategoryLong, LevelWarning, "A category of more than {most} characters was left out.", "Shorten it."},
 	{LanguageUnknown, LevelWarning, "The language is unknown and was left out.", "Use a code such as en or pt-BR."},
-	{PlaceInvalid, LevelWarning, "The coordinates are not degrees and were left out.", "Write decimal degrees, latitude and longitude."},
+	{PlaceInvalid, LevelWarning, "The place has a name of more than {most} characters, or coordinates that are not degrees. It was left out.", "Shorten the name; write decimal degrees, latitude and longitude."},
 	{PictureInvalid, LevelWarning, "The address of a picture is not one of the web and was left out.", "Write it in full, with https://."},
-	{PictureMany, LevelWarning, "Only the first 20 pictures were taken.", "Use fewer."},
+	{PictureMany, LevelWarning, "Only the first {most} pictures were taken.", "Use fewer."},
 	{FileInvalid, LevelWarning, "The address of a file is not one of the web and was left out.", "Write it in full, with https://."},
-	{FileMany, LevelWarning, "Only the first 20 files were taken.", "Use fewer."},
+	{FileMany, LevelWarning, "Only the first {most} files were taken.", "Use fewer."},
 	{FieldUnknown, LevelWarning, "A field has an unknown name and was left out.", "Compare its name with the table on the help page."},
 	{FieldTwice, LevelWarning, "A field is given twice. The first one counts.", "Give it once."},
 	{FieldInvalid, LevelWarning, "The value of a field has the wrong form.", "Compare it with the example on the help page."},
 	{Elsewhere, LevelWarning, "Another source of the same owner has an item with this address. Both were posted.", "Remove one of the sources, or let a rule of one leave such items out."},
+	{BodyLong, LevelWarning, "Title, text, addresses and tags make more than {most} characters. The text was cut, or files were left out.", "Shorten the text, or the addresses."},
 	{ToForbidden, LevelError, "Whoever added the source may not post to the group that a category of the item leads to, or where its post is. The item was not posted, or its post not changed.", "Change the rule, take the post out of there, or ask the administrators of the group: the next load tries again."},
 	{TextAround, LevelWarning, "Words or scripts stand before or behind the feed, and were left out.", "Look for warnings of the program that makes the feed, and for scripts that the server adds."},
 	{EncodingGuessed, LevelWarning, "The file is in another encoding than the server says, or nothing says in which. It was told by the bytes.", "Save the file as UTF-8, or declare its encoding."},

@@ -11,6 +11,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
+
+	"riverrun/timelines/rules"
 )
 
 const (
@@ -80,13 +82,13 @@ func discovered(t html.Token, base *url.URL) (Discovered, bool) {
 	kind = strings.TrimSpace(kind)
 	isFeed := slices.Contains(rel, "feed") || slices.Contains(rel, "alternate") && slices.Contains(feedTypes, kind)
 	a, ok := webAddress(attrOf(t, "href"), base)
-	if !isFeed || !ok || len(a) > MaxAddressBytes {
+	if !isFeed || !ok || len(a) > rules.ItemURLLong.Most {
 		return Discovered{}, false
 	}
 	// Every page of WordPress names its own data this way.
 	if kind == "application/json" && strings.Contains(a, "/wp-json") {
 		return Discovered{}, false
 	}
-	title, _ := cutRunes(oneLine(attrOf(t, "title")), MaxTitleRunes)
+	title, _ := cutRunes(oneLine(attrOf(t, "title")), rules.ItemTitle.Most)
 	return Discovered{URL: a, Title: title, Type: oneLine(kind)}, true
 }

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/language"
+
+	"riverrun/timelines/rules"
 )
 
 // draft is an item that is being made. Its methods take the parts of a file, keep those that are
@@ -71,7 +73,7 @@ func (d *draft) finish() {
 	}
 	if d.large {
 		d.problem(ItemLarge, "", "")
-	} else if !visible(d.Title) && !visible(d.Text) && d.URL == "" && len(d.Pictures) == 0 && len(d.Files) == 0 && !d.Has(ItemInvalid) && !d.Has(NumberOfFields) {
+	} else if !rules.Shows(d.Title) && !rules.Shows(d.Text) && d.URL == "" && len(d.Pictures) == 0 && len(d.Files) == 0 && !d.Has(ItemInvalid) && !d.Has(NumberOfFields) {
 		d.problem(TitleAndTextMissing, "", "")
 	}
 	if d.Language == "" {
@@ -93,7 +95,7 @@ func (d *draft) setID(field, s string) {
 		return
 	}
 	trimmed = normal(trimmed)
-	if len(trimmed) > MaxIDBytes {
+	if !rules.ItemIDLong.Fits(trimmed) {
 		d.problem(IDLong, field, trimmed)
 		d.wrong = true
 		return
@@ -102,7 +104,7 @@ func (d *draft) setID(field, s string) {
 }
 
 func (d *draft) setTitle(field, plain string) {
-	title, cut := cutRunes(oneLine(plain), MaxTitleRunes)
+	title, cut := cutRunes(oneLine(plain), rules.ItemTitle.Most)
 	if cut {
 		d.problem(TitleLong, field, title)
 	}
@@ -111,7 +113,7 @@ func (d *draft) setTitle(field, plain string) {
 
 // setText takes a plain text.
 func (d *draft) setText(field, plain string) {
-	text, cut := cutRunes(plainText(plain), MaxTextRunes)
+	text, cut := cutRunes(plainText(plain), rules.ItemText.Most)
 	if cut {
 		d.problem(TextLong, field, "")
 	}
@@ -121,7 +123,7 @@ func (d *draft) setText(field, plain string) {
 // setHTML takes a text written in HTML, with its pictures.
 func (d *draft) setHTML(field, source string, base *url.URL) {
 	text, found := htmlText(source, base)
-	text, cut := cutRunes(normal(text), MaxTextRunes)
+	text, cut := cutRunes(normal(text), rules.ItemText.Most)
 	if cut || found.cut {
 		d.problem(TextLong, field, "")
 	}
@@ -148,7 +150,7 @@ func (d *draft) address(invalid, long Code, field, s string, base *url.URL) (str
 	if s = strings.TrimSpace(s); s == "" {
 		return "", false
 	}
-	if len(s) > MaxAddressBytes {
+	if !rules.ItemURLLong.Fits(s) {
 		d.problem(long, field, s)
 		return "", false
 	}
@@ -156,7 +158,7 @@ func (d *draft) address(invalid, long Code, field, s string, base *url.URL) (str
 	switch {
 	case !ok:
 		d.problem(invalid, field, s)
-	case len(a) > MaxAddressBytes:
+	case !rules.ItemURLLong.Fits(a):
 		d.problem(long, field, s)
 		ok = false
 	}
@@ -189,7 +191,7 @@ func (d *draft) date(field, s string, parse func(string) (time.Time, bool)) time
 }
 
 func (d *draft) setAuthor(field, s string) {
-	author, cut := cutRunes(oneLine(s), MaxNameRunes)
+	author, cut := cutRunes(oneLine(s), rules.ItemAuthor.Most)
 	if cut {
 		d.problem(AuthorLong, field, author)
 	}
@@ -200,9 +202,9 @@ func (d *draft) addCategory(field, s string) {
 	s = oneLine(s)
 	switch {
 	case s == "" || slices.Contains(d.Categories, s):
-	case utf8.RuneCountInString(s) > MaxCategoryRunes:
+	case !rules.ItemCategoryLong.Fits(s):
 		d.problem(CategoryLong, field, s)
-	case len(d.Categories) == MaxCategories:
+	case len(d.Categories) == rules.ItemCategoryMany.Most:
 		if !d.Has(CategoryMany) {
 			d.problem(CategoryMany, field, s)
 		}
@@ -247,8 +249,10 @@ func (d *draft) setPlace(field, name, latitude, longitude string) {
 	if d.Place != nil {
 		p = *d.Place
 	}
-	if name = oneLine(name); name != "" && p.Name == "" {
-		p.Name, _ = cutRunes(name, MaxNameRunes)
+	if name = oneLine(name); !rules.ItemPlace.Fits(name) {
+		d.problem(PlaceInvalid, field, name)
+	} else if p.Name == "" {
+		p.Name = name
 	}
 	latitude, longitude = strings.TrimSpace(latitude), strings.TrimSpace(longitude)
 	if latitude != "" || longitude != "" {
@@ -281,7 +285,7 @@ func (d *draft) takePicture(field, address, text string, base *url.URL) {
 }
 
 func (d *draft) addPicture(p Picture) {
-	p.Text, _ = cutRunes(oneLine(p.Text), MaxNameRunes)
+	p.Text, _ = cutRunes(oneLine(p.Text), rules.ItemAuthor.Most)
 	for i, q := range d.Pictures {
 		if q.URL == p.URL {
 			if q.Text == "" {
@@ -290,7 +294,7 @@ func (d *draft) addPicture(p Picture) {
 			return
 		}
 	}
-	if len(d.Pictures) == MaxPictures {
+	if len(d.Pictures) == rules.ItemPictureMany.Most {
 		if !d.Has(PictureMany) {
 			d.problem(PictureMany, "", p.URL)
 		}
@@ -320,7 +324,7 @@ func (d *draft) takeFile(field string, e enclosed, base *url.URL) {
 	if f.Type, _ = cutRunes(oneLine(e.mediaType), 100); f.Type == "" && (e.medium == "audio" || e.medium == "video") {
 		f.Type = e.medium
 	}
-	f.Title, _ = cutRunes(oneLine(e.title), MaxNameRunes)
+	f.Title, _ = cutRunes(oneLine(e.title), rules.ItemAuthor.Most)
 	d.addFile(f)
 }
 
@@ -331,7 +335,7 @@ func (d *draft) addFile(f File) {
 	case at >= 0:
 		g := &d.Files[at]
 		g.Type, g.Bytes, g.Title, g.Seconds = cmp.Or(g.Type, f.Type), cmp.Or(g.Bytes, f.Bytes), cmp.Or(g.Title, f.Title), cmp.Or(g.Seconds, f.Seconds)
-	case len(d.Files) == MaxFiles:
+	case len(d.Files) == rules.ItemFileMany.Most:
 		if !d.Has(FileMany) {
 			d.problem(FileMany, "", f.URL)
 		}

@@ -3,6 +3,8 @@ package formats
 import (
 	"strings"
 	"time"
+
+	"riverrun/timelines/rules"
 )
 
 // Kind is the kind of values that a field holds.
@@ -29,7 +31,7 @@ type Field struct {
 	// them, and in NDJSON they are in an array.
 	Each     string
 	Required bool
-	Longest  int // characters; 0 for MaxAddressBytes, a date and the like
+	Longest  int // characters; 0 for rules.ItemURLLong.Most, a date and the like
 	Most     int // values, if there can be several
 	Doc      string
 	Example  []string
@@ -38,26 +40,26 @@ type Field struct {
 // Fields is the table. An item needs at least a title, a text, an address, a picture or a file. No
 // schema can say this.
 var Fields = []Field{
-	{Name: "id", Kind: KindID, Required: true, Longest: MaxIDBytes, Doc: "The key of the item in this file. It stays the same when the item changes.", Example: []string{"harbour-17"}},
-	{Name: "title", Kind: KindLine, Longest: MaxTitleRunes, Doc: "One line of plain text.", Example: []string{"The harbour opens again"}},
-	{Name: "text", Kind: KindText, Longest: MaxTextRunes, Doc: "Plain text. Line breaks are kept.", Example: []string{"From Monday on, boats may land here.\n\nThe quay is new; the ropes are not."}},
+	{Name: "id", Kind: KindID, Required: true, Longest: rules.ItemIDLong.Most, Doc: "The key of the item in this file. It stays the same when the item changes.", Example: []string{"harbour-17"}},
+	{Name: "title", Kind: KindLine, Longest: rules.ItemTitle.Most, Doc: "One line of plain text.", Example: []string{"The harbour opens again"}},
+	{Name: "text", Kind: KindText, Longest: rules.ItemText.Most, Doc: "Plain text. Line breaks are kept.", Example: []string{"From Monday on, boats may land here.\n\nThe quay is new; the ropes are not."}},
 	{Name: "html", Kind: KindHTML, Doc: "The text as HTML, escaped or in CDATA. It is only read if there is no text.", Example: nil},
 	{Name: "url", Kind: KindAddress, Doc: "The page of the item.", Example: []string{"https://harbour.example/news/17"}},
 	{Name: "date", Kind: KindDate, Doc: "When it was published: 2026-11-24T10:00:00Z, or 2026-11-24. Without a zone it is UTC. Items without a date come to the top as they arrive, but those of a first load stand a month back.", Example: []string{"2025-11-24T10:00:00+03:00"}},
 	{Name: "updated", Kind: KindDate, Doc: "When it was last changed.", Example: []string{"2025-11-25"}},
-	{Name: "author", Kind: KindLine, Longest: MaxNameRunes, Doc: "Who wrote it.", Example: []string{"Ines"}},
+	{Name: "author", Kind: KindLine, Longest: rules.ItemAuthor.Most, Doc: "Who wrote it.", Example: []string{"Ines"}},
 	{Name: "language", Kind: KindLanguage, Doc: "Its language, as in BCP 47: en, ru, pt-BR.", Example: []string{"en"}},
-	{Name: "categories", Kind: KindLine, Each: "category", Longest: MaxCategoryRunes, Most: MaxCategories, Doc: "What it is about.", Example: []string{"news", "boats"}},
-	{Name: "place", Kind: KindLine, Longest: MaxNameRunes, Doc: "The name of a place.", Example: []string{"Old harbour"}},
+	{Name: "categories", Kind: KindLine, Each: "category", Longest: rules.ItemCategoryLong.Most, Most: rules.ItemCategoryMany.Most, Doc: "What it is about.", Example: []string{"news", "boats"}},
+	{Name: "place", Kind: KindLine, Longest: rules.ItemPlace.Most, Doc: "The name of a place.", Example: []string{"Old harbour"}},
 	{Name: "latitude", Kind: KindDegrees, Doc: "Decimal degrees, -90 to 90. Longitude must be given too.", Example: []string{"59.9"}},
 	{Name: "longitude", Kind: KindDegrees, Doc: "Decimal degrees, -180 to 180.", Example: []string{"30.25"}},
-	{Name: "pictures", Kind: KindAddress, Each: "picture", Most: MaxPictures, Doc: "Addresses of pictures.", Example: []string{"https://harbour.example/17/quay.jpg", "https://harbour.example/17/ropes.jpg"}},
-	{Name: "files", Kind: KindAddress, Each: "file", Most: MaxFiles, Doc: "Addresses of other files: audio, video, documents.", Example: []string{"https://harbour.example/17/tides.pdf"}},
+	{Name: "pictures", Kind: KindAddress, Each: "picture", Most: rules.ItemPictureMany.Most, Doc: "Addresses of pictures.", Example: []string{"https://harbour.example/17/quay.jpg", "https://harbour.example/17/ropes.jpg"}},
+	{Name: "files", Kind: KindAddress, Each: "file", Most: rules.ItemFileMany.Most, Doc: "Addresses of other files: audio, video, documents.", Example: []string{"https://harbour.example/17/tides.pdf"}},
 }
 
 // RootAttributes are the facts about the feed that the root of our own XML may state.
 var RootAttributes = []Field{
-	{Name: "title", Kind: KindLine, Longest: MaxTitleRunes, Doc: "The name of the feed.", Example: []string{"Harbour news"}},
+	{Name: "title", Kind: KindLine, Longest: rules.ItemTitle.Most, Doc: "The name of the feed.", Example: []string{"Harbour news"}},
 	{Name: "site", Kind: KindAddress, Doc: "The page of the feed.", Example: []string{"https://harbour.example/"}},
 	{Name: "language", Kind: KindLanguage, Doc: "The language of items that do not say theirs.", Example: []string{"en"}},
 }
@@ -114,11 +116,7 @@ func (r *record) take(i int, value string) {
 	case "categories":
 		d.addCategory(f.Name, value)
 	case "place":
-		if name, cut := cutRunes(oneLine(value), MaxNameRunes); cut {
-			d.problem(PlaceInvalid, f.Name, value)
-		} else {
-			d.setPlace(f.Name, name, "", "")
-		}
+		d.setPlace(f.Name, value, "", "")
 	case "latitude":
 		r.lat = value
 	case "longitude":

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"riverrun/timelines/rules"
 )
 
 func isFatal(err error, c Code) bool {
@@ -360,8 +362,8 @@ func TestHostileFeeds(t *testing.T) {
 // checkItem finds mistakes that no item may have, whatever it was read from.
 func checkItem(t *testing.T, name string, i *Item) {
 	t.Helper()
-	if len(i.ID) > MaxIDBytes || len([]rune(i.Title)) > MaxTitleRunes || len([]rune(i.Text)) > MaxTextRunes || len(i.URL) > MaxAddressBytes ||
-		len(i.Categories) > MaxCategories || len(i.Pictures) > MaxPictures || len(i.Files) > MaxFiles || len(i.Problems) > MaxProblems+11 {
+	if len(i.ID) > rules.ItemIDLong.Most || len([]rune(i.Title)) > rules.ItemTitle.Most || len([]rune(i.Text)) > rules.ItemText.Most || len(i.URL) > rules.ItemURLLong.Most ||
+		len(i.Categories) > rules.ItemCategoryMany.Most || len(i.Pictures) > rules.ItemPictureMany.Most || len(i.Files) > rules.ItemFileMany.Most || len(i.Problems) > MaxProblems+11 {
 		t.Errorf("%s: more than may be: %+v", name, i)
 	}
 	if strings.ContainsAny(i.ID, "\n\r\x00") || strings.ContainsAny(i.Title+i.Author, "\n\r\x00\u202e") || strings.ContainsAny(i.Text, "\r\x00\t\x1b") || strings.Contains(i.Text, "\n\n\n") || strings.Contains(i.Text, " \n") {

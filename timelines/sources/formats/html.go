@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"riverrun/timelines/rules"
 )
 
 // found is what HTML shows besides words.
@@ -23,7 +25,7 @@ type found struct {
 // start from base; addresses that are not of the web are left out.
 //
 // The text has no control characters, no space at the ends of lines, and no two blank lines in a
-// row. It is cut a little above MaxTextRunes. Work and memory are in proportion to the source, and
+// row. It is cut a little above its bound. Work and memory are in proportion to the source, and
 // elements are not nested in memory, whatever the source is.
 func htmlText(source string, base *url.URL) (string, found) {
 	h := htmlReader{base: base, source: source}
@@ -68,10 +70,12 @@ func looksHTML(s string) bool {
 const (
 	maxLists  = 20
 	maxIndent = 40
-	textRoom  = MaxTextRunes + 100
 	maxFound  = 100 // pictures and files, before those that come twice are left out
 	smallSize = 3   // a picture with no more pixels than this is a tracking pixel
 )
+
+// textRoom is a little more than a text may have: the end is cut behind a word.
+var textRoom = rules.ItemText.Most + 100
 
 type htmlReader struct {
 	base  *url.URL
@@ -387,7 +391,7 @@ func bareAddress(s string) string {
 // linkAddress returns the address that a link leads to: of the web, or of a mail.
 func linkAddress(s string, base *url.URL) (string, bool) {
 	s = strings.TrimSpace(s)
-	if len(s) > MaxAddressBytes || s == "" || s[0] == '#' {
+	if len(s) > rules.ItemURLLong.Most || s == "" || s[0] == '#' {
 		return "", false
 	}
 	if len(s) > 7 && strings.EqualFold(s[:7], "mailto:") {
@@ -395,7 +399,7 @@ func linkAddress(s string, base *url.URL) (string, bool) {
 		return oneLine(mail), strings.Contains(mail, "@")
 	}
 	a, ok := webAddress(s, base)
-	return a, ok && len(a) <= MaxAddressBytes
+	return a, ok && len(a) <= rules.ItemURLLong.Most
 }
 
 func (h *htmlReader) picture(t html.Token) {
@@ -412,12 +416,12 @@ func (h *htmlReader) picture(t html.Token) {
 	}
 	for _, name := range []string{"src", "data-src", "data-lazy-src", "data-original"} {
 		src := attrOf(t, name)
-		if len(src) > MaxAddressBytes {
+		if len(src) > rules.ItemURLLong.Most {
 			continue
 		}
-		if address, ok := webAddress(src, h.base); ok && len(address) <= MaxAddressBytes {
+		if address, ok := webAddress(src, h.base); ok && len(address) <= rules.ItemURLLong.Most {
 			if !isTracker(address) {
-				alt, _ := cutRunes(oneLine(alt), MaxNameRunes)
+				alt, _ := cutRunes(oneLine(alt), rules.ItemAuthor.Most)
 				h.pictures = append(h.pictures, Picture{URL: address, Text: alt})
 			}
 			return

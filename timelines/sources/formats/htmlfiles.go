@@ -5,12 +5,14 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"riverrun/timelines/rules"
 )
 
 // file takes the first file of an audio or video element. The others are other forms of it.
 func (h *htmlReader) file(src, mediaType string) {
 	address, ok := webAddress(src, h.base)
-	if !ok || h.played || len(h.files) == maxFound || len(address) > MaxAddressBytes {
+	if !ok || h.played || len(h.files) == maxFound || len(address) > rules.ItemURLLong.Most {
 		return
 	}
 	// WordPress adds a number to the same address for each player of a page.
@@ -47,7 +49,7 @@ func (h *htmlReader) embedded(t html.Token) {
 		}
 	}
 	address, ok := webAddress(src, h.base)
-	if !ok || h.held && h.mute == atom.Object || h.silent > 0 || len(h.files) == maxFound || len(address) > MaxAddressBytes ||
+	if !ok || h.held && h.mute == atom.Object || h.silent > 0 || len(h.files) == maxFound || len(address) > rules.ItemURLLong.Most ||
 		isSmall(attrOf(t, "width")) || isSmall(attrOf(t, "height")) || hidden(attrOf(t, "style")) {
 		return
 	}

@@ -7,19 +7,10 @@ import (
 	"time"
 )
 
-// The bounds of an item. Longer values are cut, and further values left out, each with a warning.
+// The bounds of the problems of an item. The bounds of what it shows are in package rules.
 const (
-	MaxIDBytes       = 1024
-	MaxTitleRunes    = 500
-	MaxTextRunes     = 30_000
-	MaxAddressBytes  = 2048
-	MaxNameRunes     = 200 // of an author, a place, the text of a picture
-	MaxCategoryRunes = 100
-	MaxCategories    = 50
-	MaxPictures      = 20
-	MaxFiles         = 20
-	MaxProblems      = 50
-	MaxValueRunes    = 200
+	MaxProblems   = 50
+	MaxValueRunes = 200
 )
 
 // Item is one item of a source, in one form whatever format it came in.

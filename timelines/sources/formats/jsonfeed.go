@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/url"
 	"strings"
+
+	"riverrun/timelines/rules"
 )
 
 // jsonFeed reads JSON Feed 1.0 and 1.1, https://jsonfeed.org.
@@ -112,14 +114,14 @@ func (j *jsonFeed) head(key string, value []byte) {
 	feed := &j.r.feed
 	address := func() string {
 		a, ok := webAddress(text(value), j.r.base)
-		if !ok || len(a) > MaxAddressBytes {
+		if !ok || len(a) > rules.ItemURLLong.Most {
 			return ""
 		}
 		return a
 	}
 	switch key {
 	case "title":
-		feed.Title, _ = cutRunes(oneLine(text(value)), MaxTitleRunes)
+		feed.Title, _ = cutRunes(oneLine(text(value)), rules.ItemTitle.Most)
 	case "description":
 		feed.About, _ = cutRunes(plainText(text(value)), 5000)
 	case "home_page_url":
@@ -140,7 +142,7 @@ func (j *jsonFeed) head(key string, value []byte) {
 		elements(value, func(hub []byte) {
 			members(hub, func(key string, v []byte) {
 				if key == "url" && feed.Hub == "" {
-					if a, ok := webAddress(text(v), nil); ok && len(a) <= MaxAddressBytes {
+					if a, ok := webAddress(text(v), nil); ok && len(a) <= rules.ItemURLLong.Most {
 						feed.Hub = a
 					}
 				}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"riverrun/timelines/rules"
 )
 
 // Items without an id are known by their contents. Two items with one address and different titles
@@ -43,7 +45,7 @@ func TestItemsWithoutIDs(t *testing.T) {
 	same("the same twice", ids(rss(a+a)), "https://a.example/news", "bad id_repeated")
 	same("the same twice, known", ids(rss(a+a), news), keyA, "bad id_repeated")
 	same("ids", ids(rss("<item><guid>1</guid>"+a[6:]+"<item><guid>1</guid>"+b[6:])), "1", "bad id_repeated")
-	same("an id that is too long", ids(rss("<item><guid>"+strings.Repeat("1", MaxIDBytes+1)+"</guid>"+a[6:])), "bad id_long")
+	same("an id that is too long", ids(rss("<item><guid>"+strings.Repeat("1", rules.ItemIDLong.Most+1)+"</guid>"+a[6:])), "bad id_long")
 	link := a[strings.Index(a, "<link>"):]
 	same("texts of an address", ids(rss("<item><description>A</description>"+link+"<item><description> A\n</description>"+link+"<item><description>B</description>"+link)), "https://a.example/news", "bad id_repeated", keyB)
 	same("a title and a text, a title of both", ids(rss("<item><title>A</title><description>B</description></item><item><title>AB</title></item>")), keyOf(contentKey, "A", "B"), keyOf(contentKey, "AB", ""))

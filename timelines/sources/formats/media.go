@@ -3,6 +3,8 @@ package formats
 import (
 	"net/url"
 	"strconv"
+
+	"riverrun/timelines/rules"
 )
 
 const iconSize = 64
@@ -39,7 +41,7 @@ func (f *xmlFeed) media(d *draft, e *entry, c int32, base *url.URL, depth int) {
 		if w, err := strconv.Atoi(t.attr(c, noSpace, "width")); err == nil && w <= iconSize {
 			return // the face of somebody
 		}
-		if a, ok := d.address(PictureInvalid, PictureInvalid, "media:thumbnail", t.attr(c, noSpace, "url"), base); ok && len(e.thumbs) < MaxPictures {
+		if a, ok := d.address(PictureInvalid, PictureInvalid, "media:thumbnail", t.attr(c, noSpace, "url"), base); ok && len(e.thumbs) < rules.ItemPictureMany.Most {
 			e.thumbs = append(e.thumbs, Picture{URL: a})
 		}
 	case "title":

@@ -3,6 +3,8 @@ package formats
 import (
 	"fmt"
 	"io"
+
+	"riverrun/timelines/rules"
 )
 
 const (
@@ -58,10 +60,10 @@ func ParseOPML(r io.Reader) ([]Outline, error) {
 		if title == "" {
 			title = scan.attribute("text")
 		}
-		title, _ = cutRunes(oneLine(title), MaxTitleRunes)
+		title, _ = cutRunes(oneLine(title), rules.ItemTitle.Most)
 		given := oneLine(scan.attribute("xmlUrl"))
 		address, ok := webAddress(Address(given), nil)
-		if ok = ok && len(address) <= MaxAddressBytes; !ok {
+		if ok = ok && len(address) <= rules.ItemURLLong.Most; !ok {
 			address, _ = cutRunes(given, MaxValueRunes)
 		}
 		if given != "" {
@@ -69,7 +71,7 @@ func ParseOPML(r io.Reader) ([]Outline, error) {
 				return feeds, src.fatal(TooMany, "%s", fmt.Sprintf("the list has more than %d feeds", maxOutlines))
 			}
 			f := Outline{URL: address, Invalid: !ok, Title: title, Line: tok.line}
-			if site, ok := webAddress(scan.attribute("htmlUrl"), nil); ok && len(site) <= MaxAddressBytes {
+			if site, ok := webAddress(scan.attribute("htmlUrl"), nil); ok && len(site) <= rules.ItemURLLong.Most {
 				f.Site = site
 			}
 			for _, name := range folders {

@@ -3,6 +3,8 @@ package formats
 import (
 	"io"
 	"strings"
+
+	"riverrun/timelines/rules"
 )
 
 // ownXML reads our own XML. All that the schema refuses is a problem here too. If the XML is not
@@ -72,7 +74,7 @@ func (o *ownXML) root() error {
 		case a.prefix != "":
 			return o.r.src.fatal(Malformed, "the attribute %s:%s is not known", a.prefix, a.local)
 		case a.local == "title":
-			o.r.feed.Title, _ = cutRunes(oneLine(value), MaxTitleRunes)
+			o.r.feed.Title, _ = cutRunes(oneLine(value), rules.ItemTitle.Most)
 		case a.local == "site":
 			o.r.feed.Site, _ = webAddress(value, nil)
 		case a.local == "language":

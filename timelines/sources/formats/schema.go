@@ -6,6 +6,8 @@ import (
 	"encoding/xml"
 	"fmt"
 	"strings"
+
+	"riverrun/timelines/rules"
 )
 
 // XSD returns the schema of our own XML, made from Fields. The schema cannot say that an item needs a
@@ -63,7 +65,7 @@ func schemaType(indent string, f *Field) string {
 	case KindAddress:
 		base = "xs:token"
 		facet("pattern", `([hH][tT][tT][pP][sS]?://[^\s/?#\\]+([/?#].*)?)?`)
-		facet("maxLength", fmt.Sprint(MaxAddressBytes))
+		facet("maxLength", fmt.Sprint(rules.ItemURLLong.Most))
 	case KindDate:
 		return indent + "<xs:simpleType>\n" +
 			indent + `  <xs:union memberTypes="xs:dateTime xs:date"><xs:simpleType><xs:restriction base="xs:token"><xs:length value="0"/></xs:restriction></xs:simpleType></xs:union>` + "\n" +

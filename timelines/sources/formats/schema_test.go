@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"riverrun/timelines/rules"
 )
 
 // xmllint returns the verdict of the schema on each file: true for a valid one.
@@ -78,8 +80,8 @@ var validFiles = map[string]string{
 	"space around":           ownItem("<url> https://a.example/ </url>"),
 	"fifty categories":       ownItem("<categories>" + many("<category>c%d</category>", 50) + "</categories>"),
 	"twenty pictures":        ownItem("<pictures>" + many("<picture>https://a.example/%d.jpg</picture>", 20) + "</pictures>"),
-	"long title":             ownItems("<item><id>1</id><title>" + strings.Repeat("é", MaxTitleRunes) + "</title></item>"),
-	"long id":                ownItems("<item><id>" + strings.Repeat("x", MaxIDBytes) + "</id><title>a</title></item>"),
+	"long title":             ownItems("<item><id>1</id><title>" + strings.Repeat("é", rules.ItemTitle.Most) + "</title></item>"),
+	"long id":                ownItems("<item><id>" + strings.Repeat("x", rules.ItemIDLong.Most) + "</id><title>a</title></item>"),
 	"document type":          `<!DOCTYPE items>` + ownItem(""),
 	"utf-16":                 utf16File(ownItem("<text>тест</text>")),
 	"windows-1251":           "<?xml version='1.0' encoding='windows-1251'?>" + ownItem("<text>\xf2\xe5\xf1\xf2</text>"),
@@ -93,13 +95,13 @@ var validFiles = map[string]string{
 var invalidFiles = map[string]string{
 	"no id":                      ownItems("<item><title>a</title></item>"),
 	"empty id":                   ownItems("<item><id> </id><title>a</title></item>"),
-	"id too long":                ownItems("<item><id>" + strings.Repeat("x", MaxIDBytes+1) + "</id><title>a</title></item>"),
+	"id too long":                ownItems("<item><id>" + strings.Repeat("x", rules.ItemIDLong.Most+1) + "</id><title>a</title></item>"),
 	"id twice":                   ownItems("<item><id>1</id><title>a</title></item><item><id>1</id><title>b</title></item>"),
-	"title too long":             ownItems("<item><id>1</id><title>" + strings.Repeat("x", MaxTitleRunes+1) + "</title></item>"),
-	"text too long":              ownItem("<text>" + strings.Repeat("x", MaxTextRunes+1) + "</text>"),
-	"author too long":            ownItem("<author>" + strings.Repeat("x", MaxNameRunes+1) + "</author>"),
-	"place too long":             ownItem("<place>" + strings.Repeat("x", MaxNameRunes+1) + "</place>"),
-	"category too long":          ownItem("<categories><category>" + strings.Repeat("x", MaxCategoryRunes+1) + "</category></categories>"),
+	"title too long":             ownItems("<item><id>1</id><title>" + strings.Repeat("x", rules.ItemTitle.Most+1) + "</title></item>"),
+	"text too long":              ownItem("<text>" + strings.Repeat("x", rules.ItemText.Most+1) + "</text>"),
+	"author too long":            ownItem("<author>" + strings.Repeat("x", rules.ItemAuthor.Most+1) + "</author>"),
+	"place too long":             ownItem("<place>" + strings.Repeat("x", rules.ItemAuthor.Most+1) + "</place>"),
+	"category too long":          ownItem("<categories><category>" + strings.Repeat("x", rules.ItemCategoryLong.Most+1) + "</category></categories>"),
 	"too many categories":        ownItem("<categories>" + many("<category>c%d</category>", 51) + "</categories>"),
 	"too many pictures":          ownItem("<pictures>" + many("<picture>https://a.example/%d.jpg</picture>", 21) + "</pictures>"),
 	"too many files":             ownItem("<files>" + many("<file>https://a.example/%d.pdf</file>", 21) + "</files>"),
@@ -121,7 +123,7 @@ var invalidFiles = map[string]string{
 	"javascript":                 ownItem("<url>javascript:alert(1)</url>"),
 	"data":                       ownItem("<pictures><picture>data:image/png;base64,AA</picture></pictures>"),
 	"ftp":                        ownItem("<files><file>ftp://a.example/b</file></files>"),
-	"address too long":           ownItem("<url>https://a.example/" + strings.Repeat("x", MaxAddressBytes) + "</url>"),
+	"address too long":           ownItem("<url>https://a.example/" + strings.Repeat("x", rules.ItemURLLong.Most) + "</url>"),
 	"date of another kind":       ownItem("<date>Tue, 24 Nov 2020 10:00:00 GMT</date>"),
 	"no such day":                ownItem("<date>2021-02-29</date>"),
 	"language of one letter":     ownItem("<language>e</language>"),
@@ -200,7 +202,7 @@ func TestBeyondTheSchema(t *testing.T) {
 		"date ahead":       ownItem("<date>2999-01-01</date>"),
 		"date long ago":    ownItem("<date>1805-01-01</date>"),
 		"one coordinate":   ownItem("<latitude>1</latitude>"),
-		"id in many bytes": ownItems("<item><id>" + strings.Repeat("é", MaxIDBytes) + "</id><title>a</title></item>"),
+		"id in many bytes": ownItems("<item><id>" + strings.Repeat("é", rules.ItemIDLong.Most) + "</id><title>a</title></item>"),
 		"unknown language": ownItem("<language>qq-Zzzz</language>"),
 	}
 	want := map[string]string{

@@ -80,11 +80,6 @@ func plainText(s string) string {
 	return b.String()
 }
 
-// visible reports whether a text shows anything.
-func visible(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
-}
-
 // cutRunes returns at most n characters of a text. A longer text ends with an ellipsis, behind a word
 // if one ends near.
 func cutRunes(s string, n int) (text string, cut bool) {

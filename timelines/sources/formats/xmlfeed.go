@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"riverrun/timelines/rules"
 )
 
 // xmlFeed reads RSS of all versions, RDF and Atom. It takes each item, and each field of the head,
@@ -148,7 +150,7 @@ func (f *xmlFeed) langOf() string {
 // joined returns the base that an xml:base makes of the base around it.
 func joined(base *url.URL, s string) *url.URL {
 	s = strings.TrimSpace(s)
-	if s == "" || len(s) > MaxAddressBytes {
+	if s == "" || len(s) > rules.ItemURLLong.Most {
 		return base
 	}
 	var u *url.URL
@@ -199,7 +201,7 @@ func (f *xmlFeed) head(d *draft) {
 		return
 	}
 	t, n, feed := &f.tree, f.tree.nodes[0].name, &f.r.feed
-	text := func() string { s, _ := cutRunes(oneLine(htmlTitle(t.content(0))), MaxTitleRunes); return s }
+	text := func() string { s, _ := cutRunes(oneLine(htmlTitle(t.content(0))), rules.ItemTitle.Most); return s }
 	set := func(to *string, s string) {
 		if *to == "" {
 			*to = s
@@ -207,7 +209,7 @@ func (f *xmlFeed) head(d *draft) {
 	}
 	address := func(s string) string {
 		a, ok := webAddress(s, f.base)
-		if !ok || len(a) > MaxAddressBytes {
+		if !ok || len(a) > rules.ItemURLLong.Most {
 			return ""
 		}
 		return a

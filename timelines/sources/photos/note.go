@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/rules"
 	"riverrun/timelines/sources/formats"
 	"riverrun/timelines/sources/hosts"
 )
@@ -24,7 +25,7 @@ func Wanted(it *formats.Item, most int) []formats.Picture {
 	var list []formats.Picture
 	seen := map[string]bool{}
 	for _, p := range it.Pictures {
-		if len(list) < most && !seen[p.URL] && len(p.URL) <= formats.MaxAddressBytes {
+		if len(list) < most && !seen[p.URL] && len(p.URL) <= rules.ItemURLLong.Most {
 			list, seen[p.URL] = append(list, p), true
 		}
 	}
@@ -54,7 +55,7 @@ func OpenOf(ctx context.Context, tx pgx.Tx, items []int64) (map[int64]Open, erro
 		CROSS JOIN LATERAL (SELECT * FROM source_items i WHERE i.id = n.id LIMIT 1) i
 		CROSS JOIN LATERAL (SELECT * FROM posts p WHERE p.id = i.post_id AND p.edited_at IS NULL AND p.deleted_at IS NULL LIMIT 1) p
 		LEFT JOIN LATERAL (SELECT * FROM item_pictures g WHERE g.item_id = i.id LIMIT @most) g ON true`
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"items": items, "most": 2 * formats.MaxPictures})
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"items": items, "most": 2 * rules.ItemPictureMany.Most})
 	if err != nil {
 		return nil, fmt.Errorf("read pictures of items: %w", err)
 	}
