@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/drafts"
 )
 
 // checkKey returns an InvalidError for a malformed key of a form. An empty key is none:
@@ -102,4 +104,9 @@ func (s Maintenance) ExpireKeys(ctx context.Context, olderThan time.Duration) (i
 		return 0, fmt.Errorf("expire keys: %w", err)
 	}
 	return tag.RowsAffected(), nil
+}
+
+// ExpireVisitorDrafts removes drafts of people who are not signed in: see drafts.Store.ExpireVisitors.
+func (s Maintenance) ExpireVisitorDrafts(ctx context.Context, age time.Duration, limit int) (int64, error) {
+	return drafts.Open(s.pool).ExpireVisitors(ctx, age, limit)
 }

@@ -75,6 +75,7 @@ var parts = []part{
 	deleting("account_events", `account_id = @account`),
 	deleting("push_subscriptions", `account_id = @account`),
 	deleting("push_due", `account_id = @account`),
+	deleting("current_drafts", `account_id = @account`),
 	deleting("drafts", `account_id = @account`),
 	deleting("exports", `account_id = @account`),
 
