@@ -44,7 +44,11 @@ func (s signing) choosePassword(w http.ResponseWriter, r *request) error {
 		return s.redisplay(w, r, v.Error, view.PasswordLinkPage(v))
 	}
 	s.limits.signInAddress.forget(s.addresses.key(r.Request))
-	token, a, err := s.timelines.Accounts.SignIn(r.Context(), v.Name, password)
+	brings, err := s.brings(r, "/")
+	if err != nil {
+		return err
+	}
+	token, a, err := s.timelines.Accounts.SignInWith(r.Context(), v.Name, password, brings)
 	if err != nil { // the password is changed all the same
 		s.log.WarnContext(r.Context(), "not signed in after a password was chosen", "error", err)
 		return redirect(w, r, "/login")
