@@ -8,7 +8,7 @@ import (
 	"riverrun/web/webtest"
 )
 
-// Somebody who is not signed in writes on a phone or a desk, and finds the text again after a reload and after signing
+// Somebody who is not signed in writes on a phone or a desk (G3), and finds the text again after a reload and after signing
 // in: with the script that keeps it while it is typed, and by the buttons alone.
 func TestVisitorInABrowser(t *testing.T) {
 	t.Parallel()

@@ -188,7 +188,11 @@ func (s visitors) send(w http.ResponseWriter, r *request) error {
 	}
 	v := view.VisitorOf(d)
 	v.Saved, v.Key = r.savedAt(), r.PostFormValue("key")
-	if newer, is := errors.AsType[*drafts.NewerError](err); is {
+	newer, other := errors.AsType[*drafts.NewerError](err)
+	if other && !keeps {
+		return s.holdForm(w, r, "") // the other tab's text stays, and this one is in the form
+	}
+	if other {
 		v.Newer, v.Error = &newer.Draft, view.FormError{Field: "body", Text: r.loc.T("drafts.newer"), Status: http.StatusConflict}
 	} else if v.Error, err = s.refused(r, err); err != nil {
 		return err
