@@ -58,6 +58,10 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 	}
 	password := r.PostFormValue("password")
 	waits := false
+	brings, err := s.brings(r, form.Back)
+	if err != nil {
+		return err
+	}
 	rules, err := r.agreed()
 	if err == nil {
 		err = s.limits.signUp.allow(s.addresses.key(r.Request))
@@ -79,10 +83,6 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 	}
 	if waits {
 		return s.done(w, r, asked)
-	}
-	brings, err := s.brings(r, form.Back)
-	if err != nil {
-		return err
 	}
 	token, a, err := s.timelines.Accounts.SignInWith(r.Context(), form.Name, password, brings)
 	if err != nil { // the account is made all the same

@@ -186,7 +186,7 @@ func takePlaceTx(ctx context.Context, tx pgx.Tx, account, id int64) error {
 }
 
 // removeEmpty removes empty drafts of the account, which are only there to be gone on with.
-const removeEmpty = `DELETE FROM drafts WHERE account_id = @account AND body = '' AND uploads = '{}'`
+const removeEmpty = `DELETE FROM drafts WHERE account_id = @account AND ` + empty
 
 // Reopen makes a parked draft that of its place again, and current, and returns the place. The draft that stood there is
 // parked instead. ErrNotFound if the account has no parked draft of that code.

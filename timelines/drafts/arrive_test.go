@@ -356,3 +356,27 @@ func TestVisitorKey(t *testing.T) {
 		t.Errorf("one node has the key %x, another %x", first, second)
 	}
 }
+
+// An empty draft, which is there to be gone on with, takes no room, and any form may replace it.
+func TestEmptyDraft(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	for i := range drafts.Most - 1 {
+		w.save(ann, fmt.Sprintf("/p/%010d", i), "text")
+	}
+	w.signIn("ann", drafts.Arrival{Category: "/chess-club"})
+	if d, found, _ := w.Drafts.Current(t.Context(), ann); !found || d.Place != "/chess-club" || !slices.Equal(d.Destinations, []string{"chess-club"}) {
+		t.Fatalf("the current draft is %+v", d)
+	}
+	if n := len(w.all(ann)); n != drafts.Most-1 {
+		t.Errorf("%d drafts are listed", n)
+	}
+	_, err := w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: "/chess-club", Body: "of a form from before"}, 1000, "")
+	w.must(err)
+	w.must(w.Drafts.Discard(t.Context(), ann, w.find(ann, "/chess-club").Version()))
+	w.signIn("ann", drafts.Arrival{Category: "/chess-club"})
+	w.save(ann, "/bob", "the hundredth")
+	if d := w.find(ann, "/chess-club"); !d.SavedAt.IsZero() {
+		t.Errorf("after another is current, there still is %+v", d)
+	}
+}

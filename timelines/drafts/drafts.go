@@ -160,8 +160,8 @@ func (s *Store) Save(ctx context.Context, account int64, d Draft, longest int, k
 }
 
 func saveTx(ctx context.Context, tx pgx.Tx, account int64, d Draft, key string) (savedAt time.Time, err error) {
-	// SavedAt grows even if the clock goes back. A parked draft has another place than the one there, so
-	// that its form writes nothing but it. An empty one has nothing to lose.
+	// SavedAt grows even if the clock goes back. A form that has a parked draft writes into that one, and
+	// leaves the one in its place alone.
 	const save = `
 		WITH parked AS (
 			UPDATE drafts
@@ -172,12 +172,12 @@ func saveTx(ctx context.Context, tx pgx.Tx, account int64, d Draft, key string) 
 		), placed AS (
 			INSERT INTO drafts (account_id, saved_at, place, language, body, destinations, uploads)
 			SELECT @account, clock_timestamp(), @place, @language, @body, @destinations, @uploads
-			WHERE NOT EXISTS (SELECT FROM parked) AND (@most > (SELECT count(*) FROM drafts WHERE account_id = @account)
-				OR EXISTS (SELECT FROM drafts WHERE account_id = @account AND place = @place AND NOT parked))
+			WHERE NOT EXISTS (SELECT FROM parked) AND (@most > (SELECT count(*) FROM drafts WHERE account_id = @account AND NOT ` + empty + `)
+				OR EXISTS (SELECT FROM drafts WHERE account_id = @account AND place = @place AND NOT parked AND NOT ` + empty + `))
 			ON CONFLICT (account_id, place) WHERE NOT parked DO UPDATE
 			SET saved_at = greatest(excluded.saved_at, drafts.saved_at + interval '1 microsecond'), language = excluded.language,
 				body = excluded.body, destinations = excluded.destinations, uploads = excluded.uploads
-			WHERE drafts.saved_at = @was OR drafts.body = excluded.body OR drafts.body = '' AND drafts.uploads = '{}'
+			WHERE drafts.saved_at = @was OR drafts.body = excluded.body OR ` + empty + `
 			RETURNING id, saved_at
 		), saved AS (
 			SELECT * FROM parked UNION ALL SELECT * FROM placed
@@ -185,7 +185,7 @@ func saveTx(ctx context.Context, tx pgx.Tx, account int64, d Draft, key string) 
 			INSERT INTO current_drafts (account_id, draft_id) SELECT @account, id FROM saved
 			ON CONFLICT (account_id) DO UPDATE SET draft_id = excluded.draft_id WHERE current_drafts.draft_id <> excluded.draft_id
 		), emptied AS (
-			DELETE FROM drafts WHERE account_id = @account AND place <> @place AND body = '' AND uploads = '{}' AND EXISTS (SELECT FROM saved)
+			DELETE FROM drafts WHERE account_id = @account AND place <> @place AND ` + empty + ` AND EXISTS (SELECT FROM saved)
 		)
 		SELECT saved_at FROM saved`
 	const sent = `SELECT EXISTS (SELECT FROM keys WHERE account_id = @account AND key = @key)`
@@ -345,4 +345,7 @@ func RemoveTx(ctx context.Context, tx pgx.Tx, account int64, v Version) error {
 }
 
 const remove = `
-	DELETE FROM drafts WHERE account_id = @account AND place = @place AND (saved_at = @was OR body = '' AND uploads = '{}')`
+	DELETE FROM drafts WHERE account_id = @account AND place = @place AND (saved_at = @was OR ` + empty + `)`
+
+// empty is true for a draft that says only where somebody was about to write. It can be replaced.
+const empty = `(drafts.body = '' AND drafts.uploads = '{}')`

@@ -9,9 +9,9 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
-	"riverrun/timelines/drafts"
 	"riverrun/timelines/access"
 	"riverrun/timelines/doors"
+	"riverrun/timelines/drafts"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/site"
 	"riverrun/timelines/sources"
