@@ -35,7 +35,7 @@ var draftsTexts = texts{
 		"You can write before you sign in. What you write is kept for 30 days, for this browser only. You sign in or sign up to post it.",
 		"Можно начать писать, не входя. Текст хранится 30 дней, только для этого браузера. Чтобы опубликовать его, войдите или зарегистрируйтесь.",
 	},
-	"visitor.to":     {"To a group or a person, by name", "В группу или человеку, по имени"},
+	"visitor.to":     {"To, by name", "Куда, по имени"},
 	"visitor.others": {"Your other drafts in this browser", "Другие ваши черновики в этом браузере"},
 	"visitor.kept":   {"Kept for 30 days, for this browser.", "Сохранено на 30 дней, для этого браузера."},
 	"visitor.waits": {
