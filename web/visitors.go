@@ -18,7 +18,7 @@ import (
 	"riverrun/web/view"
 )
 
-// visitors serves the form for a post to people who are not signed in (G3). What they write is kept
+// visitors serves the form for a post to people who are not signed in (G3). Their text is kept
 // for them on the server, and goes to their account when they sign in or sign up. Their browser has a
 // random id for it in a signed cookie: any other cookie counts as none, and asks no database.
 //

@@ -102,7 +102,7 @@ func arriveTx(ctx context.Context, tx pgx.Tx, account int64, a Arrival) error {
 	if err := takePlaceTx(ctx, tx, account, current); err != nil {
 		return err
 	}
-	// Of two at one place the one saved last takes it.
+	// If two are of one place, that saved last takes it.
 	const settle = `
 		UPDATE drafts SET parked = false WHERE id IN (
 			SELECT DISTINCT ON (d.place) d.id FROM drafts d

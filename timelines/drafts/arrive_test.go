@@ -171,7 +171,7 @@ func TestArrive(t *testing.T) {
 		if left, err := w.Drafts.Visitors(t.Context(), o); err != nil || len(left) != 0 {
 			t.Errorf("%s: the visitor still has %v, %v", tt.name, left, err)
 		}
-		// What the form of the current draft has is stored in it.
+		// The form of the current draft stores into it.
 		_, err = w.Drafts.Save(t.Context(), who, drafts.Draft{Place: d.Place, Body: "and on", SavedAt: d.SavedAt}, 1000, "")
 		w.must(err)
 		if d, _, _ := w.Drafts.Current(t.Context(), who); d.Body != "and on" {
