@@ -28,6 +28,10 @@ const (
 	leavingAtOnce = 100
 	// authorsChecked is how many people's counters are compared with their posts once a day.
 	authorsChecked = 200
+	// keepVisitorDrafts is how long a draft of somebody who is not signed in is kept after it was saved last.
+	keepVisitorDrafts = 30 * 24 * time.Hour
+	// visitorDraftsAtOnce is how many of them one statement removes.
+	visitorDraftsAtOnce = 1000
 	// choreTimeout bounds one run of a chore.
 	choreTimeout = 10 * time.Minute
 )
@@ -75,7 +79,7 @@ func (w *expireWorker) Work(ctx context.Context, _ *riverqueue.Job[expireArgs]) 
 }
 
 // housekeepWorker ends expired sessions and suspensions, begins deletions of accounts that are due, removes old links, keys,
-// archives and log rows, and repairs counters of some authors.
+// drafts of visitors, archives and log rows, and repairs counters of some authors.
 type housekeepWorker struct {
 	riverqueue.WorkerDefaults[housekeepArgs]
 	jobs *Jobs
@@ -138,12 +142,22 @@ func (w *housekeepWorker) Work(ctx context.Context, _ *riverqueue.Job[housekeepA
 			break
 		}
 	}
+	var unsent int64
+	for {
+		n, err := store.ExpireVisitorDrafts(ctx, keepVisitorDrafts, visitorDraftsAtOnce)
+		if err != nil {
+			return err
+		}
+		if unsent += n; n < visitorDraftsAtOnce {
+			break
+		}
+	}
 	archives, err := w.jobs.cfg.Exports.Expire(ctx)
 	if err != nil {
 		return err
 	}
-	if sessions+keys+rows+loads+archives > 0 {
-		w.jobs.cfg.Log.InfoContext(ctx, "house kept", "sessions", sessions, "keys", keys, "access_log_rows", rows, "loads", loads, "archives", archives)
+	if sessions+keys+rows+loads+unsent+archives > 0 {
+		w.jobs.cfg.Log.InfoContext(ctx, "house kept", "sessions", sessions, "keys", keys, "access_log_rows", rows, "loads", loads, "visitor_drafts", unsent, "archives", archives)
 	}
 	return w.jobs.repairCounters(ctx)
 }

@@ -59,6 +59,7 @@ type Timelines interface {
 	ExpireSessions(ctx context.Context, limit int) (int64, error)
 	ExpireKeys(ctx context.Context, olderThan time.Duration) (int64, error)
 	ExpireStrangers(ctx context.Context) error
+	ExpireVisitorDrafts(ctx context.Context, age time.Duration, limit int) (int64, error)
 	TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error)
 	ExpireLinks(ctx context.Context, limit int) (int64, error)
 	ExpireFiles(ctx context.Context, olderThan time.Duration) (int64, error)

@@ -143,6 +143,10 @@ func (c *calls) ExpireSessions(_ context.Context, limit int) (int64, error) {
 
 func (c *calls) ExpireStrangers(context.Context) error { return nil }
 
+func (c *calls) ExpireVisitorDrafts(context.Context, time.Duration, int) (int64, error) {
+	return 0, nil
+}
+
 func (c *calls) ExpireKeys(_ context.Context, olderThan time.Duration) (int64, error) {
 	if c.keys == nil {
 		return 0, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/drafts"
 	"riverrun/timelines/rules"
 )
 
@@ -103,4 +104,9 @@ func (s Maintenance) ExpireKeys(ctx context.Context, olderThan time.Duration) (i
 		return 0, fmt.Errorf("expire keys: %w", err)
 	}
 	return tag.RowsAffected(), nil
+}
+
+// ExpireVisitorDrafts removes drafts of people who are not signed in: see drafts.Store.ExpireVisitors.
+func (s Maintenance) ExpireVisitorDrafts(ctx context.Context, age time.Duration, limit int) (int64, error) {
+	return drafts.Open(s.pool).ExpireVisitors(ctx, age, limit)
 }

@@ -9,6 +9,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/drafts"
 )
 
 // tokenBytes is the number of random bytes in a session's token.
@@ -35,6 +37,12 @@ func SessionOf(token string) (s Session, ok bool) {
 // its hash is stored, so the token cannot be read again. A wrong name and a wrong password
 // are both ErrBadCredentials, after the same work.
 func (s Accounts) SignIn(ctx context.Context, name, password string) (token string, a Account, err error) {
+	return s.SignInWith(ctx, name, password, drafts.Arrival{})
+}
+
+// SignInWith is SignIn of somebody who brings drafts, which move to the account with the session or not
+// at all. The session of a new account begins here too, and that of somebody who was let in.
+func (s Accounts) SignInWith(ctx context.Context, name, password string, brings drafts.Arrival) (token string, a Account, err error) {
 	a, hash, err := s.credentials(ctx, name)
 	if err != nil {
 		return "", Account{}, err
@@ -75,7 +83,7 @@ func (s Accounts) SignIn(ctx context.Context, name, password string) (token stri
 		if err != nil {
 			return none, fmt.Errorf("begin session: %w", err)
 		}
-		return none, nil
+		return none, drafts.ArriveTx(ctx, tx, a.ID, brings)
 	})
 	if err != nil {
 		return "", Account{}, err

@@ -36,7 +36,7 @@ func TestHeaderOnAPhone(t *testing.T) {
 			t.Errorf("%s: too small to touch: %s", path, got)
 		}
 	}
-	look("/everything", 5)
+	look("/everything", 6)
 	b.SignIn("ann")
 	look("/", 6)
 	look("/settings", 6)

@@ -1,12 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/timelines/drafts"
 	"riverrun/timelines/rules"
 	"riverrun/web/view"
 )
@@ -16,7 +18,8 @@ type posts struct{ *Server }
 
 func (s posts) routes(mux router) {
 	mux.Handle("POST /posts", s.withFiles(s.createPost))
-	mux.Handle("GET /posts/new", s.members(s.newPost))
+	mux.Handle("GET "+view.WritePath, s.either(visitors(s).form, s.newPost))
+	mux.Handle("POST "+view.WritePath, s.either(visitors(s).send, s.signedInSince))
 	mux.Handle("GET /p/{code}/remove", s.members(s.removeForm))
 	mux.Handle("POST /p/{code}/remove", s.members(s.removeFromGroup))
 	mux.Handle("GET /p/{code}", s.page(s.post))
@@ -43,29 +46,35 @@ func destinationsOf(values []string) []string {
 	return names
 }
 
-// newPost is the page with an empty form for a post.
+// newPost is the page with the form for a post: with the draft of the place asked for, or the current
+// one if it is a post's.
 func (s posts) newPost(w http.ResponseWriter, r *request) error {
-	p := s.simple(r)
-	if err := s.nameFollows(r, p); err != nil {
-		return err
-	}
-	c := view.NewComposer("/")
-	c.Open = true
-	d, found, err := s.timelines.Drafts.Find(r.Context(), r.viewer.AccountID, c.Place)
+	place, err := r.placeAsked()
 	if err != nil {
 		return err
 	}
-	if found {
-		c.Body, c.Lang, c.Saved = d.Body, d.Language, d.SavedAt
-		if c.Files, err = s.timelines.Files.Loose(r.Context(), r.viewer.AccountID, d.Uploads); err != nil {
+	d, found := drafts.Draft{}, false
+	if place == "" {
+		if d, found, err = s.timelines.Drafts.Current(r.Context(), r.viewer.AccountID); err != nil {
 			return err
 		}
-		if err := s.choose(r, p, &c, d.Destinations); err != nil {
-			return err
-		}
-		keepNoCopy(w, true)
+		found = found && drafts.IsPostPlace(d.Place)
 	}
-	return s.html(w, r, http.StatusOK, view.ComposeAgain(p, c))
+	if !found {
+		place = cmp.Or(place, "/")
+		if d, found, err = s.timelines.Drafts.Find(r.Context(), r.viewer.AccountID, place); err != nil {
+			return err
+		}
+	}
+	if !found {
+		d = drafts.Draft{Place: place, Destinations: drafts.DestinationsOf(place)}
+	}
+	page, err := s.composeDraft(r, d, view.ComposerOf(d))
+	if err != nil {
+		return err
+	}
+	keepNoCopy(w, found)
+	return s.html(w, r, http.StatusOK, page)
 }
 
 func (s posts) createPost(w http.ResponseWriter, r *request) error {

@@ -19,8 +19,9 @@ type unsent struct{ *Server }
 func (s unsent) routes(mux router) {
 	mux.Handle("GET "+draftsPath, s.members(s.list))
 	mux.Handle("GET "+draftsPath+"/edit", s.members(s.edit))
-	mux.Handle("POST "+draftsPath, s.members(s.save))
-	mux.Handle("POST "+draftsPath+"/discard", s.members(s.discard))
+	mux.Handle("POST "+draftsPath, s.either(visitors(s).keep, s.save))
+	mux.Handle("POST "+draftsPath+"/discard", s.either(visitors(s).discard, s.discard))
+	mux.Handle("POST "+draftsPath+"/open", s.members(s.open))
 }
 
 const draftsPath = "/drafts"
@@ -184,6 +185,15 @@ func (s unsent) discard(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return s.done(w, r, draftsPath)
+}
+
+// open makes a parked draft that of its place again, and leads to its form.
+func (s unsent) open(w http.ResponseWriter, r *request) error {
+	place, err := s.timelines.Drafts.Reopen(r.Context(), r.viewer.AccountID, r.PostFormValue("code"))
+	if err != nil {
+		return err
+	}
+	return redirect(w, r, view.DraftURL(place))
 }
 
 // edit is a page with the form of a draft alone, filled in. If the post that it comments on

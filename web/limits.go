@@ -22,7 +22,7 @@ type Limits struct {
 	// ten of them may use the same name. A club or a conference shares one address.
 	SignIns int
 	// SignUps is how many accounts one address may make at once, and per hour from
-	// then on; 0: 60, below zero: no limit. A club or a conference shares one address.
+	// then on, and as many drafts without signing in; 0: 60, below zero: no limit. A club or a conference shares one address.
 	SignUps int
 	// Searches is how many times one account, or one address of anonymous visitors, may
 	// search at once, and per minute from then on; 0: 60, below zero: no limit. Its open pages
@@ -35,7 +35,7 @@ type Limits struct {
 }
 
 type limits struct {
-	writes, uploads, drafts, signUp, search, liveSearch, names *limiter
+	writes, uploads, drafts, visitorSaves, visitorDrafts, signUp, search, liveSearch, names *limiter
 	// The limits of sign-ins: tries of one address, tries of one address with one name, and
 	// the failures that put a name under attack (signin.go).
 	signInAddress, signInPair *limiter
@@ -58,6 +58,8 @@ func newLimits(l Limits) *limits {
 		writes:        newLimiter(cmp.Or(l.Writes, 60), time.Minute),
 		uploads:       newLimiter(4*cmp.Or(l.Writes, 60), time.Minute),
 		drafts:        newLimiter(3*cmp.Or(l.Writes, 60), time.Minute), // one a second, in three tabs
+		visitorSaves:  newLimiter(3*cmp.Or(l.Writes, 60), time.Minute), // of one address
+		visitorDrafts: newLimiter(cmp.Or(l.SignUps, 60), time.Hour),    // new ones: they take from the room of all
 		signInAddress: newLimiter(signIns, 10*time.Minute),
 		signInPair:    newLimiter(min(signIns, 10), 10*time.Minute),
 		signInName:    newTally(10 * time.Minute),

@@ -28,7 +28,11 @@ func (s signing) routes(mux router) {
 }
 
 func (s signing) loginForm(w http.ResponseWriter, r *request) error {
-	return s.html(w, r, http.StatusOK, view.LoginPage(s.simple(r), view.Login{Back: r.back("/"), Door: r.door}))
+	waits, err := s.waits(r, r.back("/"))
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, view.LoginPage(s.simple(r), view.Login{Back: r.back("/"), Door: r.door, Visitor: waits}))
 }
 
 func (s signing) login(w http.ResponseWriter, r *request) error {
@@ -44,8 +48,12 @@ func (s signing) login(w http.ResponseWriter, r *request) error {
 func (s signing) signIn(r *request) (token string, account int64, form view.Login, err error) {
 	form = view.Login{Name: strings.ToLower(strings.TrimSpace(r.PostFormValue("username"))), Back: r.back("/")}
 	err = s.tryPassword(r, form.Name, func() (err error) {
+		brings, err := s.brings(r, form.Back)
+		if err != nil {
+			return err
+		}
 		var a timelines.Account
-		token, a, err = s.timelines.Accounts.SignIn(r.Context(), form.Name, r.PostFormValue("password"))
+		token, a, err = s.timelines.Accounts.SignInWith(r.Context(), form.Name, r.PostFormValue("password"), brings)
 		account = a.ID
 		return err
 	})
@@ -70,6 +78,9 @@ func (s signing) signInAgain(w http.ResponseWriter, r *request, form view.Login,
 		}
 	}
 	form.Error, form.Door = is.Text, r.door
+	if form.Visitor, err = s.waits(r, form.Back); err != nil {
+		return err
+	}
 	if r.resumed {
 		form.Kept = r.kept()
 	}

@@ -27,7 +27,11 @@ func (s signing) linkForm(w http.ResponseWriter, r *request) error {
 func (s signing) choosePassword(w http.ResponseWriter, r *request) error {
 	v := view.PasswordLink{Base: s.simple(r), Token: r.PostFormValue("link"), Name: r.PostFormValue("username")}
 	password := r.PostFormValue("password")
-	err := s.limits.signInAddress.allow(s.addresses.key(r.Request))
+	brings, err := s.brings(r, "/")
+	if err != nil {
+		return err
+	}
+	err = s.limits.signInAddress.allow(s.addresses.key(r.Request))
 	if err == nil {
 		_, err = s.tiers.Act(r.Context(), func(ctx context.Context) (c timelines.Change, err error) {
 			c, v.Name, err = s.timelines.Accounts.ChoosePassword(ctx, v.Token, password)
@@ -44,7 +48,7 @@ func (s signing) choosePassword(w http.ResponseWriter, r *request) error {
 		return s.redisplay(w, r, v.Error, view.PasswordLinkPage(v))
 	}
 	s.limits.signInAddress.forget(s.addresses.key(r.Request))
-	token, a, err := s.timelines.Accounts.SignIn(r.Context(), v.Name, password)
+	token, a, err := s.timelines.Accounts.SignInWith(r.Context(), v.Name, password, brings)
 	if err != nil { // the password is changed all the same
 		s.log.WarnContext(r.Context(), "not signed in after a password was chosen", "error", err)
 		return redirect(w, r, "/login")

@@ -84,6 +84,7 @@ var problems = []struct {
 	{errStalled, problem{http.StatusRequestTimeout, "error.busy.title", "error.stalled"}},
 	{errBadRequest, bad},
 	{drafts.ErrInvalid, bad},
+	{drafts.ErrNotFound, missing},
 	{errResumed, bad}, // of a form that is not shown again
 	{snapshot.ErrBroad, problem{http.StatusBadRequest, "error.broad.title", "search.broad"}},
 	{rivers.ErrUnavailable, busy},

@@ -125,7 +125,12 @@ const viewerField = "viewer"
 // members serves signed-in people only, as freshAccess does. A form that was sent from a page
 // made for another person is not done.
 func (s *Server) members(h handler) http.Handler {
-	return s.freshAccess(func(w http.ResponseWriter, r *request) error {
+	return s.freshAccess(s.asMember(h))
+}
+
+// asMember is members where the access clock has been read.
+func (s *Server) asMember(h handler) handler {
+	return func(w http.ResponseWriter, r *request) error {
 		if answered, err := s.resume(w, r); answered || err != nil {
 			return err
 		}
@@ -139,7 +144,7 @@ func (s *Server) members(h handler) http.Handler {
 			return err
 		}
 		return h(w, r)
-	})
+	}
 }
 
 // fromAnothersPage reports whether the parsed form says that its page was made for another

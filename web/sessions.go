@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"riverrun/timelines"
 	"riverrun/timelines/signins"
@@ -51,6 +52,9 @@ func (s sessions) seen(w http.ResponseWriter, r *request) error {
 // begun keeps a new session in the browser, and tells the person's other sessions of it.
 func (s *Server) begun(w http.ResponseWriter, r *request, token string, account int64) {
 	s.keepSession(w, token)
+	if _, err := r.Cookie(s.visitorCookie()); err == nil { // its drafts are the account's now
+		s.setVisitor(w, "", -time.Second)
+	}
 	session, _ := timelines.SessionOf(token)
 	_, err := s.tiers.Act(r.Context(), func(ctx context.Context) (timelines.Change, error) {
 		return s.signins.Begun(ctx, timelines.Viewer{AccountID: account, Session: session}, signins.Device(r.UserAgent()))

@@ -45,6 +45,9 @@ func (s signing) showSignUp(r *request, form view.SignUp, show func(view.Compone
 		}
 		form.Full = n >= doors.MaxWaiting
 	}
+	if form.Visitor, err = s.waits(r, form.Back); err != nil {
+		return err
+	}
 	return show(view.SignUpPage(s.simple(r), form))
 }
 
@@ -55,6 +58,10 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 	}
 	password := r.PostFormValue("password")
 	waits := false
+	brings, err := s.brings(r, form.Back)
+	if err != nil {
+		return err
+	}
 	rules, err := r.agreed()
 	if err == nil {
 		err = s.limits.signUp.allow(s.addresses.key(r.Request))
@@ -77,7 +84,7 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 	if waits {
 		return s.done(w, r, asked)
 	}
-	token, a, err := s.timelines.Accounts.SignIn(r.Context(), form.Name, password)
+	token, a, err := s.timelines.Accounts.SignInWith(r.Context(), form.Name, password, brings)
 	if err != nil { // the account is made all the same
 		s.log.WarnContext(r.Context(), "not signed in after signing up", "error", err)
 		return redirect(w, r, string(view.LoginURL(form.Back)))

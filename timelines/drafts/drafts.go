@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -30,6 +31,8 @@ var (
 	ErrMany error = rules.DraftsMany.Broken("")
 	// ErrInvalid: no form of ours has such a place or such fields.
 	ErrInvalid = errors.New("malformed draft")
+	// ErrNotFound: the account has no such draft.
+	ErrNotFound = errors.New("no such draft")
 	// ErrSent: the form was sent meanwhile, so there is nothing to keep.
 	ErrSent = errors.New("the form was sent")
 )
@@ -112,12 +115,17 @@ func (d *Draft) check(longest int) error {
 }
 
 // Store keeps drafts in the primary store. It is safe for concurrent use.
-type Store struct{ pool *pgxpool.Pool }
+type Store struct {
+	pool       *pgxpool.Pool
+	visitorKey atomic.Pointer[[]byte] // once it was read
+}
 
 // Open returns the drafts behind pool.
-func Open(pool *pgxpool.Pool) *Store { return &Store{pool} }
+func Open(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
-// Save stores a draft in place of the draft saved at d.SavedAt, and returns its own SavedAt.
+// Save stores a draft in place of the draft saved at d.SavedAt, and returns its own SavedAt. It is the
+// current draft then. If that draft is parked, so is the one stored.
+//
 // An empty draft removes that draft, and has no SavedAt. If the place has another draft by
 // now, with another text, a *NewerError has it, and nothing is stored. longest is how many
 // characters the text may have. key is that of the form: if the form was sent with it, the
@@ -144,16 +152,34 @@ func (s *Store) Save(ctx context.Context, account int64, d Draft, longest int, k
 }
 
 func saveTx(ctx context.Context, tx pgx.Tx, account int64, d Draft, key string) (savedAt time.Time, err error) {
-	// SavedAt grows even if the clock goes back.
+	// SavedAt grows even if the clock goes back. A form that has a parked draft writes into that one, and
+	// leaves the one in its place alone.
 	const save = `
-		INSERT INTO drafts (account_id, saved_at, place, language, body, destinations, uploads)
-		SELECT @account, clock_timestamp(), @place, @language, @body, @destinations, @uploads
-		WHERE @most > (SELECT count(*) FROM drafts WHERE account_id = @account AND place <> @place)
-		ON CONFLICT (account_id, place) DO UPDATE
-		SET saved_at = greatest(excluded.saved_at, drafts.saved_at + interval '1 microsecond'), language = excluded.language,
-			body = excluded.body, destinations = excluded.destinations, uploads = excluded.uploads
-		WHERE drafts.saved_at = @was OR drafts.body = excluded.body
-		RETURNING saved_at`
+		WITH parked AS (
+			UPDATE drafts
+			SET saved_at = greatest(clock_timestamp(), saved_at + interval '1 microsecond'), language = @language, body = @body,
+				destinations = @destinations, uploads = @uploads
+			WHERE account_id = @account AND place = @place AND saved_at = @was AND parked
+			RETURNING id, saved_at
+		), placed AS (
+			INSERT INTO drafts (account_id, saved_at, place, language, body, destinations, uploads)
+			SELECT @account, clock_timestamp(), @place, @language, @body, @destinations, @uploads
+			WHERE NOT EXISTS (SELECT FROM parked) AND (@most > (SELECT count(*) FROM drafts WHERE account_id = @account AND NOT ` + empty + `)
+				OR EXISTS (SELECT FROM drafts WHERE account_id = @account AND place = @place AND NOT parked AND NOT ` + empty + `))
+			ON CONFLICT (account_id, place) WHERE NOT parked DO UPDATE
+			SET saved_at = greatest(excluded.saved_at, drafts.saved_at + interval '1 microsecond'), language = excluded.language,
+				body = excluded.body, destinations = excluded.destinations, uploads = excluded.uploads
+			WHERE drafts.saved_at = @was OR drafts.body = excluded.body OR ` + empty + `
+			RETURNING id, saved_at
+		), saved AS (
+			SELECT * FROM parked UNION ALL SELECT * FROM placed
+		), chosen AS (
+			INSERT INTO current_drafts (account_id, draft_id) SELECT @account, id FROM saved
+			ON CONFLICT (account_id) DO UPDATE SET draft_id = excluded.draft_id WHERE current_drafts.draft_id <> excluded.draft_id
+		), emptied AS (
+			DELETE FROM drafts WHERE account_id = @account AND place <> @place AND ` + empty + ` AND EXISTS (SELECT FROM saved)
+		)
+		SELECT saved_at FROM saved`
 	const sent = `SELECT EXISTS (SELECT FROM keys WHERE account_id = @account AND key = @key)`
 	if err := lockTx(ctx, tx, account); err != nil {
 		return time.Time{}, err
@@ -211,8 +237,21 @@ type querier interface {
 func find(ctx context.Context, db querier, account int64, place string) (d Draft, found bool, err error) {
 	const query = `
 		SELECT place, body, language, destinations, uploads, saved_at
-		FROM drafts WHERE account_id = @account AND place = @place`
+		FROM drafts WHERE account_id = @account AND place = @place AND NOT parked`
 	rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"account": account, "place": place})
+	return oneDraft(rows, err)
+}
+
+// Current returns the draft that the account's person goes on with; found is false if there is none.
+func (s *Store) Current(ctx context.Context, account int64) (d Draft, found bool, err error) {
+	const query = `
+		SELECT d.place, d.body, d.language, d.destinations, d.uploads, d.saved_at
+		FROM current_drafts c JOIN drafts d ON d.id = c.draft_id WHERE c.account_id = @account`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"account": account})
+	return oneDraft(rows, err)
+}
+
+func oneDraft(rows pgx.Rows, err error) (d Draft, found bool, _ error) {
 	if err == nil {
 		d, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Draft])
 	}
@@ -228,6 +267,9 @@ func find(ctx context.Context, db querier, account int64, place string) (d Draft
 // Listed is a draft with what its author may know of its post.
 type Listed struct {
 	Draft
+	Code    string // names it, whichever others its place has
+	Parked  bool   // another draft has its place
+	Current bool   // its person goes on with it
 	// PostAuthor and Beginning are of the post that it comments on, 0 and empty if it
 	// comments on none, or on one that its author may not answer any more.
 	PostAuthor int64
@@ -247,11 +289,12 @@ const listedBody = 300
 func (s *Store) All(ctx context.Context, account int64) ([]Listed, error) {
 	const query = `
 		SELECT d.place, left(d.body, @longest) AS body, d.language, d.destinations, d.uploads, d.saved_at,
+			d.code, d.parked, EXISTS (SELECT FROM current_drafts c WHERE c.draft_id = d.id) AS current,
 			coalesce(p.author_id, 0) AS post_author, coalesce(left(p.body, @longest + 1), '') AS beginning, coalesce(p.markup, false) AS markup
 		FROM drafts d
 		LEFT JOIN posts p ON d.place LIKE '/p/%' AND p.code = substr(d.place, 4) AND p.deleted_at IS NULL AND ` + rights.SeenPost + `
-		WHERE d.account_id = @viewer
-		ORDER BY d.saved_at DESC, d.place`
+		WHERE d.account_id = @viewer AND (d.body <> '' OR d.uploads <> '{}')
+		ORDER BY d.saved_at DESC, d.place, d.id`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"viewer": account, "longest": listedBody})
 	if err != nil {
 		return nil, fmt.Errorf("list drafts: %w", err)
@@ -302,4 +345,8 @@ func RemoveTx(ctx context.Context, tx pgx.Tx, account int64, v Version) error {
 	return nil
 }
 
-const remove = `DELETE FROM drafts WHERE account_id = @account AND place = @place AND saved_at = @was`
+const remove = `
+	DELETE FROM drafts WHERE account_id = @account AND place = @place AND (saved_at = @was OR ` + empty + `)`
+
+// empty is true for a draft that says only where somebody was about to write. It can be replaced.
+const empty = `(drafts.body = '' AND drafts.uploads = '{}')`

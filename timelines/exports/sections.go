@@ -105,8 +105,9 @@ var Sections = []Section{
 		SELECT 0 AS key1, 0 AS key2, json_build_object('tag', tag, 'word', word) AS row
 		FROM dictionary_words WHERE owner_id = @viewer ORDER BY no`},
 	{Name: "drafts", query: `
-		SELECT 0 AS key1, 0 AS key2, json_build_object('place', place, 'at', saved_at, 'destinations', destinations, 'text', body) AS row
-		FROM drafts WHERE account_id = @viewer ORDER BY place`},
+		SELECT 0 AS key1, 0 AS key2, json_build_object('place', place, 'at', saved_at, 'destinations', destinations, 'text', body, 'parked', parked,
+			'current', EXISTS (SELECT FROM current_drafts c WHERE c.draft_id = d.id)) AS row
+		FROM drafts d WHERE account_id = @viewer AND (body <> '' OR uploads <> '{}') ORDER BY place, id`},
 	{Name: "sources", query: `
 		SELECT id AS key1, 0 AS key2, json_build_object('code', code, 'way', way, 'mode', mode, 'status', status, 'title', title,
 			'url', nullif(url, ''), 'site', nullif(site_url, ''), 'feed', nullif(slug, ''), 'at', created_at) AS row

@@ -75,6 +75,7 @@ var parts = []part{
 	deleting("account_events", `account_id = @account`),
 	deleting("push_subscriptions", `account_id = @account`),
 	deleting("push_due", `account_id = @account`),
+	deleting("current_drafts", `account_id = @account`),
 	deleting("drafts", `account_id = @account`),
 	deleting("bulk_acts", `account_id = @account`),
 	deleting("author_counters", `author_id = @account`),

@@ -109,7 +109,7 @@ func town(t *testing.T) (s *webtest.Site, pages map[string][]string) {
 		"/welcome/you", "/welcome/people", "/welcome/post", "/settings/sessions", "/settings/invitations", "/settings/reports?sent",
 		"/p/" + code + "/report", "/people/eve/report",
 	}, nobody: {
-		"/", "/about", "/login", "/signup", "/everything", "/groups", "/bob", "/carl", "/ferry", "/p/" + code, "/search?q=ferry", "/nobody-here",
+		"/", "/about", "/login", "/signup", "/posts/new", "/everything", "/groups", "/bob", "/carl", "/ferry", "/p/" + code, "/search?q=ferry", "/nobody-here",
 	}}
 	pages["zoe"] = inCharge(s, code)
 	return s, pages

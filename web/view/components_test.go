@@ -11,6 +11,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/doors"
+	"riverrun/timelines/drafts"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/site"
 	"riverrun/timelines/sources"
@@ -206,6 +207,11 @@ func TestComponents(t *testing.T) {
 		"login_kept": LoginPage(nobody, Login{Kept: &KeptForm{
 			Address: "/p/x/comments", Text: "kept <text>", Others: []KeptField{{"back", "/p/x"}, {"key", "k"}},
 		}}),
+		"login_visitor": LoginPage(nobody, Login{Back: WritePath, Visitor: true}),
+		"visitor": VisitorPage(nobody, Visitor{
+			Composer: Composer{Body: "Half a thought", Place: "/", Key: "KEY"}, JustKept: true,
+			Others: []drafts.Draft{{Place: "/chess-club", Body: "Another"}},
+		}),
 		"login_wrong": LoginPage(nobody, Login{Name: "anna", Back: "/settings", Error: "Wrong."}),
 		"settings": SettingsPage(Settings{
 			Base: me, Profile: ProfileForm{Of: me.Account(anna), Title: "Anna Livia", About: "Plurabelle"}, Language: "en", Access: timelines.Protected, Writers: timelines.WritersMutual,

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"riverrun/rivers"
+	"riverrun/timelines"
 	"riverrun/timelines/drafts"
 )
 
@@ -58,8 +60,41 @@ func (c Composer) alone() Composer {
 	return c
 }
 
-// draftURL leads to the form with the draft.
-func draftURL(d drafts.Draft) string { return "/drafts/edit?place=" + url.QueryEscape(d.Place) }
+// DraftURL leads to the form with the draft of that place.
+func DraftURL(place string) string { return "/drafts/edit?place=" + url.QueryEscape(place) }
+
+// WritePath is the address of the form for a post.
+const WritePath = "/posts/new"
+
+// WriteURL leads to the form for a post of that place.
+func WriteURL(place string) string { return WritePath + "?place=" + url.QueryEscape(place) }
+
+// writeURL is where "Write" leads to. For somebody who is not signed in, on the page of a group that
+// takes posts of all, it is a form for that group.
+func (p *Base) writeURL() string {
+	at := p.RiverName
+	if g := p.Names[at.TheirID]; !p.signedIn() && at.Kind == rivers.Group && g.Writers == timelines.WritersAnyone {
+		return WriteURL("/" + g.Name)
+	}
+	return WritePath
+}
+
+// mayBegin reports whether somebody who is not signed in may begin to write.
+func (p *Base) mayBegin() bool { return !p.signedIn() && !p.NoSignUp && !p.Site.Shut }
+
+// Visitor is the form for a post of somebody who is not signed in.
+type Visitor struct {
+	Composer
+	Others   []drafts.Draft // their other drafts
+	JustKept bool
+}
+
+// VisitorOf is that form with the text of a draft.
+func VisitorOf(d drafts.Draft) Visitor {
+	v := Visitor{Composer: ComposerOf(d)}
+	v.People = strings.Join(d.Destinations, " ")
+	return v
+}
 
 // draftTitle says what the draft is to become.
 func draftTitle(p *Base, d drafts.Listed) string {

@@ -12,6 +12,7 @@ type Login struct {
 	Error      string
 	Door       site.SignUp // who may sign up
 	Kept       *KeptForm   // the form that signing in is for, nil: a page
+	Visitor    bool        // it is for a text that was written without signing in
 }
 
 // action is where the form goes.

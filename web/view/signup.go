@@ -15,6 +15,7 @@ type SignUp struct {
 	Bad        doors.State
 	// Full: doors.MaxWaiting wait to be let in, and nobody else can ask now. Asked: the person waits.
 	Full, Asked bool
+	Visitor     bool // as that of Login
 	Sentence    string
 	Error       FormError
 }

@@ -29,6 +29,31 @@ var draftsTexts = texts{
 	"drafts.message":     {"Message", "Сообщение"},
 	"drafts.message.to":  {"Message to {who}", "Сообщение для {who}"},
 	"drafts.post.to":     {"Post to {place}", "Запись в {place}"},
+	"drafts.current":     {"Current", "Текущий"},
+	"drafts.parked":      {"Put aside", "Отложен"},
+	"visitor.lead": {
+		"You can write before you sign in. What you write is kept for 30 days, for this browser only. You sign in or sign up to post it.",
+		"Можно начать писать, не входя. Текст хранится 30 дней, только для этого браузера. Чтобы опубликовать его, войдите или зарегистрируйтесь.",
+	},
+	"visitor.to":     {"To, by name", "Куда, по имени"},
+	"visitor.others": {"Your other drafts in this browser", "Другие ваши черновики в этом браузере"},
+	"visitor.kept":   {"Kept for 30 days, for this browser.", "Сохранено на 30 дней, для этого браузера."},
+	"visitor.waits": {
+		"Your text is kept. Once you are signed in, it is back, and you can post it.",
+		"Ваш текст сохранён. Когда вы войдёте, он вернётся, и его можно будет опубликовать.",
+	},
+	"visitor.held": {
+		"Your text is here. Sign in, and you can post it.",
+		"Ваш текст здесь. Войдите, и его можно будет опубликовать.",
+	},
+	"visitor.many": {
+		"You have 5 drafts in this browser. Sign in to keep more.",
+		"В этом браузере уже 5 ваших черновиков. Войдите, чтобы сохранить больше.",
+	},
+	"visitor.full": {
+		"This site can’t keep more texts of people who are not signed in. Sign in to keep it.",
+		"Сайт не может хранить больше текстов от тех, кто не вошёл. Войдите, чтобы сохранить этот.",
+	},
 	"invalid.drafts_many": {
 		"You have {most} drafts. Discard some to keep more.",
 		"У вас уже {most} черновиков. Выбросьте ненужные, чтобы сохранить новые.",

@@ -26,6 +26,7 @@ var siteTexts = texts{
 	"nav.me":          {"My page", "Моя страница"},
 	"nav.signin":      {"Sign in", "Войти"},
 	"nav.signup":      {"Sign up", "Регистрация"},
+	"nav.write":       {"Write", "Написать"},
 	"nav.signout":     {"Sign out", "Выйти"},
 	"time.now":        {"now", "сейчас"},
 	"time.minutes":    {"{n}\u00a0min", "{n}\u00a0мин"},
