@@ -23,7 +23,7 @@
 // is the same at every moment, until somebody repairs it. [Store.Repair] therefore counts
 // in one snapshot, without a lock, then locks the author's counters and adds the difference: writers
 // of that author wait for one small statement, not for the counting: with a million posts, writers take as long
-// during the 1.2 seconds of a repair as without it (BenchmarkRepairBesideWriters).
+// during the 0.8 seconds of a repair as without it (BenchmarkRepairBesideWriters).
 //
 // # Parts of a post
 //
