@@ -22,6 +22,7 @@ type metrics struct {
 	lag      *prometheus.HistogramVec
 	seconds  *prometheus.HistogramVec
 	failures *prometheus.CounterVec
+	overdue  prometheus.Histogram
 	depth    *depth
 }
 
@@ -41,6 +42,11 @@ func newMetrics(j *Jobs) *metrics {
 			Name: "riverrun_job_failures_total",
 			Help: "Times a job failed; it is tried again unless it is a chore.",
 		}, []string{"kind"}),
+		overdue: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "riverrun_scheduled_lag_seconds",
+			Help:    "Time from when a scheduled post was due until it was published.",
+			Buckets: []float64{1, 2, 5, 10, 30, 60, 300, 3600},
+		}),
 		depth: newDepth(j),
 	}
 }
@@ -58,7 +64,7 @@ func (m *metrics) took(kind string, d time.Duration) {
 func (m *metrics) failed(kind string) { m.failures.WithLabelValues(kind).Inc() }
 
 func (m *metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.lag, m.seconds, m.failures}
+	return []prometheus.Collector{m.lag, m.seconds, m.failures, m.overdue}
 }
 
 // register registers all or none.

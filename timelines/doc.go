@@ -44,7 +44,7 @@
 //  5. requests, then subscriptions, then members of lists, then readers and exclusions;
 //     those of a group change only under its timeline's lock;
 //  6. credentials, then sessions;
-//  7. the account's drafts (package drafts);
+//  7. the account's drafts (package drafts), then its scheduled posts (package scheduled);
 //  8. the access clock.
 //
 // New rows that nobody else can know of need no lock. So the timelines that a post goes to

@@ -10,6 +10,7 @@ import (
 
 	"riverrun/timelines/drafts"
 	"riverrun/timelines/edits"
+	"riverrun/timelines/scheduled"
 	"riverrun/timelines/snapshot"
 )
 
@@ -28,6 +29,7 @@ type Store struct {
 	Posts         Posts
 	Comments      Comments
 	Drafts        *drafts.Store
+	Scheduled     *scheduled.Store
 	Edits         *edits.Store
 	Files         Files
 	Links         Links
@@ -142,6 +144,7 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 		Posts{c},
 		Comments{c},
 		drafts.Open(pool),
+		scheduled.Open(pool),
 		edits.Open(pool),
 		Files{c},
 		Links{c},

@@ -76,6 +76,7 @@ var parts = []part{
 	deleting("push_subscriptions", `account_id = @account`),
 	deleting("push_due", `account_id = @account`),
 	deleting("drafts", `account_id = @account`),
+	deleting("scheduled_posts", `account_id = @account`),
 	deleting("exports", `account_id = @account`),
 
 	// An import does not bring the person back (timelines.findAccounts).
