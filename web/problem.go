@@ -236,6 +236,9 @@ func (s *Server) formError(r *request, err error) (view.FormError, error) {
 	if long, ok := errors.AsType[*drafts.LongError](err); ok {
 		return s.invalid(r, &timelines.InvalidError{Field: "body", Code: "body_long", Most: long.Most}), nil
 	}
+	if isGone(err) {
+		return view.FormError{Text: r.loc.T("scheduled.gone"), Status: http.StatusConflict}, nil
+	}
 	if errors.Is(err, drafts.ErrMany) {
 		return view.FormError{Field: "body", Text: r.loc.T("drafts.many")}, nil
 	}

@@ -339,6 +339,7 @@ func (s *Server) route(mux router) {
 		posts{s},
 		comments{s},
 		unsent{s},
+		schedules{s},
 		reactions{s},
 		lists{s},
 		groups{s},
