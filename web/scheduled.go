@@ -141,13 +141,15 @@ func (s posts) schedule(ctx context.Context, post timelines.NewPost, later view.
 	return s.timelines.Posts.Schedule(ctx, post, when)
 }
 
-// answerScheduled leads to the list of scheduled posts.
+// answerScheduled leads to the list of scheduled posts. For river.js it is an answer about no entry, which has a version
+// as all that it puts into the page.
 func (s posts) answerScheduled(w http.ResponseWriter, r *request) error {
 	if r.wantsJSON() {
 		writeJSON(w, http.StatusOK, struct {
-			T  string `json:"t"`
-			To string `json:"to"`
-		}{"done", view.ScheduledPath})
+			T       string `json:"t"`
+			Version string `json:"version"`
+			To      string `json:"to"`
+		}{"done", "0.0", view.ScheduledPath})
 		return nil
 	}
 	return redirect(w, r, view.ScheduledPath)
