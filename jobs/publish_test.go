@@ -20,7 +20,7 @@ func TestScheduledPosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	const n = 3*postsAtOnce + 1
-	if _, err := pool.Exec(t.Context(), `DELETE FROM strangers`); err != nil { // who may write a few posts an hour
+	if _, err := pool.Exec(t.Context(), `DELETE FROM strangers`); err != nil { // they may write few posts an hour
 		t.Fatal(err)
 	}
 	for i := range n {

@@ -10,7 +10,7 @@
 // version that it was made of ([RemoveTx]), and makes nothing if another one did so before. So two
 // workers, a person who publishes or edits it at that moment, and a crash at any point make one post of it.
 //
-// A text is not lost. What cannot be published stays with its reason ([FailTx]); what is cancelled
+// A text is not lost. A post that cannot be published stays with its reason ([FailTx]); one that is cancelled
 // becomes a draft, or its author says that it is to go ([CancelTx]).
 //
 // Rejected: a job of the queue for each post, inserted for its time. An edit would have to find and

@@ -254,7 +254,7 @@ func TestRightsOfTheMoment(t *testing.T) {
 	w.wantPosts(ann, "to my page")
 }
 
-// TestSilentAuthors: who is suspended, or about to leave, publishes nothing.
+// TestSilentAuthors: somebody who is suspended, or about to leave, publishes nothing.
 func TestSilentAuthors(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")

@@ -1059,7 +1059,7 @@ async function deliver(form, body) {
     if (undo) gone.delete(undo);
     // The page shows another river by now, so the reply does not apply; the socket tells.
     if (page === river.dataset.page) steady(() => apply(answer, true), river.contains(form));
-    // What was made is not on this page: go to it.
+    // The new post is not on this page: go to it, or to the list of those that wait.
     if (answer.to && !text?.value) location.assign(answer.to);
     else if (form.again && text.value) form.requestSubmit();
     form.again = false;

@@ -25,7 +25,7 @@ const (
 // Later is the time at which what a form makes is to be published, as the form has it.
 type Later struct {
 	Due, Zone string
-	// Of is the scheduled post that the form was filled from, if any.
+	// Filled from this scheduled post, if any.
 	Of scheduled.Version
 }
 
