@@ -35,6 +35,7 @@
 //	hub         queue fetch   asks the hub of a feed to tell of what is new
 //	export      queue exports makes the archive of what somebody has
 //	due         queue now     has sources and pictures fetched that are due, and loads worked that stand still (when a node finds such)
+//	publish     queue now     publishes scheduled posts that are due (when a node finds such)
 //	expire      queue chores  rivers that nobody came back to, or that grew too deep (periodic)
 //	housekeep   queue chores  old sessions, keys, archives, log rows; accounts whose deletion is due; counters of some authors (periodic)
 //	sweep       queue chores  uploads never attached, blobs that nothing refers to (periodic)

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -9,8 +10,8 @@ import (
 	riverqueue "github.com/riverqueue/river"
 )
 
-// dueLook asks from time to time whether something is due for sources, with one statement, and has a job
-// do it then. Rejected: a periodic job that asks, as those of the chores. It makes a dozen
+// dueLook asks from time to time whether something is due for sources, or a post is to be published, with one
+// statement each, and has a job do it then. Rejected: a periodic job that asks, as those of the chores. It makes a dozen
 // statements each time, also on a site that has no sources.
 type dueLook struct {
 	// look asks, and inserts the job.
@@ -34,7 +35,7 @@ func (l *dueLook) start(ctx context.Context) {
 			if err := l.lookOnce(ctx); err == nil {
 				failed = 0
 			} else if failed++; failed&(failed-1) == 0 && ctx.Err() == nil { // as lookout
-				l.log.WarnContext(ctx, "cannot look for sources that are due", "tries", failed, "error", err)
+				l.log.WarnContext(ctx, "cannot look for what is due", "tries", failed, "error", err)
 			}
 			select {
 			case <-ctx.Done():
@@ -57,6 +58,11 @@ func (l *dueLook) stop() {
 		l.cancel()
 		<-l.done
 	}
+}
+
+// lookForAll looks for everything that is due. One look that fails does not keep the other from being tried.
+func (j *Jobs) lookForAll(ctx context.Context) error {
+	return errors.Join(j.lookForPosts(ctx), j.lookForDue(ctx))
 }
 
 // lookForDue has a job do what is due for sources, if anything is. Nodes look at the same time, and one

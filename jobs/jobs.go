@@ -29,6 +29,7 @@ import (
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/publishing"
+	"riverrun/timelines/scheduled"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/photos"
 )
@@ -63,6 +64,9 @@ type Timelines interface {
 	TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error)
 	ExpireLinks(ctx context.Context, limit int) (int64, error)
 	ExpireFiles(ctx context.Context, olderThan time.Duration) (int64, error)
+	AnyPostDue(ctx context.Context) (bool, error)
+	PostsDue(ctx context.Context, after scheduled.Due, limit int) ([]scheduled.Due, error)
+	PublishDue(ctx context.Context, d scheduled.Due) (c timelines.Change, published bool, err error)
 }
 
 // HomeFeeds is what the jobs need of stored home feeds; strategies.Expirer has it.
@@ -178,7 +182,8 @@ type Config struct {
 	// works them.
 	ExpireEvery    time.Duration
 	HousekeepEvery time.Duration
-	// DueEvery is how often this node looks for sources that are to be fetched, with one statement.
+	// DueEvery is how often this node looks for sources that are to be fetched, and for posts that are to be
+	// published, with one statement each.
 	DueEvery time.Duration
 }
 
@@ -266,7 +271,7 @@ func New(cfg Config) (*Jobs, error) {
 		j.closePools()
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
-	j.due = &dueLook{look: j.lookForDue, every: cfg.DueEvery, log: cfg.Log}
+	j.due = &dueLook{look: j.lookForAll, every: cfg.DueEvery, log: cfg.Log}
 	j.alive = &presence{
 		config: pool.Config().ConnConfig, client: j.client.ID(), every: cfg.TakeOverEvery, log: cfg.Log, lookout: j.lookout,
 	}
@@ -328,6 +333,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &photosWorker{jobs: j})
 	riverqueue.AddWorker(workers, &askedWorker{jobs: j})
 	riverqueue.AddWorker(workers, &dueWorker{jobs: j})
+	riverqueue.AddWorker(workers, &publishWorker{jobs: j})
 	riverqueue.AddWorker(workers, &hubWorker{jobs: j})
 	riverqueue.AddWorker(workers, &exportWorker{jobs: j})
 	return riverqueue.NewClient(riverpgxv5.New(j.pool), &riverqueue.Config{

@@ -23,6 +23,7 @@ import (
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
+	"riverrun/timelines/scheduled"
 	"riverrun/timelines/sources"
 )
 
@@ -54,6 +55,22 @@ type calls struct {
 	sessions   func(limit int) (int64, error)
 	keys       func(time.Duration) (int64, error)
 	log        func(time.Duration) (int64, error)
+	posts      *timelines.Maintenance // has the scheduled posts; nil: there are none
+}
+
+func (c *calls) AnyPostDue(ctx context.Context) (bool, error) {
+	if c.posts == nil {
+		return false, nil
+	}
+	return c.posts.AnyPostDue(ctx)
+}
+
+func (c *calls) PostsDue(ctx context.Context, after scheduled.Due, limit int) ([]scheduled.Due, error) {
+	return c.posts.PostsDue(ctx, after, limit)
+}
+
+func (c *calls) PublishDue(ctx context.Context, d scheduled.Due) (timelines.Change, bool, error) {
+	return c.posts.PublishDue(ctx, d)
 }
 
 func (c *calls) Distribute(ctx context.Context, touched []timelines.Touched) error {

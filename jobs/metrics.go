@@ -24,6 +24,7 @@ type metrics struct {
 	failures *prometheus.CounterVec
 	checked  prometheus.Counter
 	wrong    prometheus.Counter
+	overdue  prometheus.Histogram
 	depth    *depth
 }
 
@@ -51,6 +52,11 @@ func newMetrics(j *Jobs) *metrics {
 			Name: "riverrun_counters_wrong_total",
 			Help: "Counters of people's posts that were wrong, and were repaired.",
 		}),
+		overdue: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "riverrun_scheduled_lag_seconds",
+			Help:    "Time from when a scheduled post was due until it was published.",
+			Buckets: []float64{1, 2, 5, 10, 30, 60, 300, 3600},
+		}),
 		depth: newDepth(j),
 	}
 }
@@ -68,7 +74,7 @@ func (m *metrics) took(kind string, d time.Duration) {
 func (m *metrics) failed(kind string) { m.failures.WithLabelValues(kind).Inc() }
 
 func (m *metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.lag, m.seconds, m.failures, m.checked, m.wrong}
+	return []prometheus.Collector{m.lag, m.seconds, m.failures, m.checked, m.wrong, m.overdue}
 }
 
 // register registers all or none.

@@ -17,6 +17,7 @@ import (
 	"riverrun/timelines/notices"
 	"riverrun/timelines/publishing"
 	"riverrun/timelines/rules"
+	"riverrun/timelines/scheduled"
 )
 
 // MaxDestinations is how many destinations a post may have.
@@ -42,6 +43,47 @@ type NewPost struct {
 	// Draft is the draft that the post was made of, if any. It goes in the transaction that makes
 	// the post.
 	Draft drafts.Version
+	// Scheduled is the scheduled post that it is made of, or that it replaces, if any. It goes in the
+	// transaction that makes the post.
+	Scheduled scheduled.Version
+	// unattended: a job makes the post, and nobody's session was checked.
+	unattended bool
+}
+
+// writtenPost is a NewPost as it is stored.
+type writtenPost struct {
+	body     string
+	to       []string
+	textLang postLanguage
+	attach   *attached
+}
+
+// check returns the post as it is stored, or what is wrong with it whoever its author is.
+func (s Posts) check(n NewPost) (w writtenPost, err error) {
+	w.attach = s.attachedToPost(n.Files)
+	if w.body, err = rules.Body(n.Body, rules.PostLong, len(n.Files) > 0); err != nil {
+		return w, err
+	}
+	if err := errors.Join(checkKey(n.Key), w.attach.check()); err != nil {
+		return w, err
+	}
+	if w.to, err = cleanDestinations(n.To); err != nil {
+		return w, err
+	}
+	w.textLang, err = languageOf(w.body, n.Language)
+	return w, err
+}
+
+// admitTx finds and locks the destinations (addressTx), and returns an error unless the author may write to them.
+func (s Posts) admitTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (address, error) {
+	where, found, err := addressTx(ctx, tx, author, to)
+	if err != nil {
+		return address{}, err
+	}
+	if err := checkWritableTx(ctx, tx, author, found); err != nil {
+		return address{}, err
+	}
+	return where, s.checkReachTx(ctx, tx, author, found)
 }
 
 // ToEyes is the destination that only the author reads. No account and no sub-feed can
@@ -60,40 +102,27 @@ var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 // "to_stranger", and more than MaxDestinations are "to_many". A stranger's post too many is a *StrangerError. ToEyes together with other destinations is "to_eyes". For a
 // Key that the author sent before, Posts.Create returns the post made then, Repeated; with
 // other content it is an InvalidError "key_used". The errors of files are "files_many",
-// "file_unknown" and "alt_long".
+// "file_unknown" and "alt_long". scheduled.ErrGone if the version of a scheduled post is no more.
 func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
-	attach := s.attachedToPost(n.Files)
-	body, err := rules.Body(n.Body, rules.PostLong, len(n.Files) > 0)
-	if err != nil {
-		return Change{}, err
-	}
-	if err := errors.Join(checkKey(n.Key), attach.check()); err != nil {
-		return Change{}, err
-	}
-	to, err := cleanDestinations(n.To)
-	if err != nil {
-		return Change{}, err
-	}
-	textLang, err := languageOf(body, n.Language)
+	w, err := s.check(n)
 	if err != nil {
 		return Change{}, err
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		where, found, err := addressTx(ctx, tx, n.Author, to)
+		if n.unattended {
+			if err := maySpeakTx(ctx, tx, n.Author); err != nil {
+				return Change{}, err
+			}
+		}
+		where, err := s.admitTx(ctx, tx, n.Author, w.to)
 		if err != nil {
 			return Change{}, err
 		}
-		if err := checkWritableTx(ctx, tx, n.Author, found); err != nil {
-			return Change{}, err
-		}
-		if err := s.checkReachTx(ctx, tx, n.Author, found); err != nil {
-			return Change{}, err
-		}
-		textLang, err := textLang.guess(ctx, tx, n.Author, where.decisive)
+		textLang, err := w.textLang.guess(ctx, tx, n.Author, where.decisive)
 		if err != nil {
 			return Change{}, err
 		}
-		c, written := Change{Actor: n.Author}, writing{body, !n.Plain}
+		c, written := Change{Actor: n.Author}, writing{w.body, !n.Plain}
 		c.PostID, c.Code, err = insertPostTx(ctx, tx, n.Author, written, textLang, where.decisive)
 		if err != nil {
 			return Change{}, err
@@ -102,13 +131,13 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		if err := recordKeyTx(ctx, tx, n.Author, n.form(body, to, asked), c.PostID, 0); err != nil {
+		if err := recordKeyTx(ctx, tx, n.Author, n.form(w.body, w.to, asked), c.PostID, 0); err != nil {
 			return Change{}, err
 		}
 		if err := s.countPostTx(ctx, tx, n.Author); err != nil {
 			return Change{}, err
 		}
-		if _, err := attach.setTx(ctx, tx, n.Author, c.PostID, 0); err != nil {
+		if _, err := w.attach.setTx(ctx, tx, n.Author, c.PostID, 0); err != nil {
 			return Change{}, err
 		}
 		entered, err := placeTx(ctx, tx, c.PostID, textLang.lang, where)
@@ -122,6 +151,10 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err := drafts.RemoveTx(ctx, tx, n.Author, n.Draft); err != nil {
 			return Change{}, err
 		}
+		freed, err := scheduled.RemoveTx(ctx, tx, n.Author, n.Scheduled)
+		if err != nil {
+			return Change{}, err
+		}
 		if err := s.linkTx(ctx, tx, c.PostID, written, false); err != nil {
 			return Change{}, err
 		}
@@ -133,7 +166,11 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, c, slices.Concat(entered, named, told))
+		if c, err = s.touchTx(ctx, tx, c, slices.Concat(entered, named, told)); err != nil || !freed {
+			return c, err
+		}
+		c.Clock, err = unalertTx(ctx, tx, n.Author)
+		return c, err
 	})
 }
 

@@ -44,7 +44,7 @@
 //  5. requests, then subscriptions, then members of lists, then readers and exclusions;
 //     those of a group change only under its timeline's lock;
 //  6. credentials, then sessions;
-//  7. the account's drafts (package drafts);
+//  7. the account's drafts (package drafts), then its scheduled posts (package scheduled);
 //  8. counters of authors (package publishing), in the order of their keys;
 //  9. the access clock.
 //

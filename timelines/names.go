@@ -11,7 +11,7 @@ import (
 var ReservedNames = []string{
 	"admin", "about", "api", "best", "drafts", "everything", "feeds", "files", "filter", "groups",
 	"healthz", "help", "lists", "login", "logout", "me", "media", "metrics", "most-faved", "notifications", "ops",
-	"p", "people", "posts", "push", "readyz", "rules", "search", "settings", "signup", "sources", "static",
+	"p", "people", "posts", "push", "readyz", "rules", "scheduled", "search", "settings", "signup", "sources", "static",
 	"tag", "welcome", "ws",
 }
 

@@ -11,6 +11,7 @@ import (
 	"riverrun/timelines/drafts"
 	"riverrun/timelines/edits"
 	"riverrun/timelines/publishing"
+	"riverrun/timelines/scheduled"
 	"riverrun/timelines/snapshot"
 )
 
@@ -29,6 +30,7 @@ type Store struct {
 	Posts         Posts
 	Comments      Comments
 	Drafts        *drafts.Store
+	Scheduled     *scheduled.Store
 	Edits         *edits.Store
 	Files         Files
 	Links         Links
@@ -144,6 +146,7 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 		Posts{c},
 		Comments{c},
 		drafts.Open(pool),
+		scheduled.Open(pool),
 		edits.Open(pool),
 		Files{c},
 		Links{c},

@@ -52,7 +52,7 @@ func (s aboutPages) about(w http.ResponseWriter, r *request) error {
 // unlisted are the addresses below which nothing is for search engines, and those with a query:
 // "Older" links go on for ever, and every step of one makes the river longer.
 var unlisted = []string{
-	"/*?", "/admin", "/api", "/drafts", "/filter/", "/lists", "/login", "/logout", "/me", "/posts/", "/push", "/rules/agree", "/search", "/settings",
+	"/*?", "/admin", "/api", "/drafts", "/filter/", "/lists", "/login", "/logout", "/me", "/posts/", "/push", "/rules/agree", "/scheduled", "/search", "/settings",
 	"/signup", "/sources", "/welcome", "/ws",
 }
 

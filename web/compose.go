@@ -10,6 +10,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/drafts"
 	"riverrun/timelines/rules"
+	"riverrun/timelines/scheduled"
 	"riverrun/web/view"
 )
 
@@ -91,6 +92,8 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 		Files:    r.attachments(),
 		Draft:    r.draft(),
 	}
+	later := r.later()
+	post.Scheduled = later.Of
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		if err := r.fault(); err != nil {
 			return timelines.Change{}, err
@@ -98,24 +101,37 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 		if len(post.To) == 0 && r.PostFormValue("direct") != "" {
 			return timelines.Change{}, rules.ToEmpty.Broken("")
 		}
+		if later.Due != "" {
+			return s.schedule(ctx, post, later)
+		}
 		return s.timelines.Posts.Create(ctx, post)
 	})
 	if err != nil {
+		if isGone(err) {
+			later.Of = scheduled.Version{} // so that the form, sent again, makes a post
+		}
 		is, err := s.formError(r, err)
 		if err != nil {
 			return err
 		}
-		page, err := s.composePage(r, post, is)
+		page, err := s.composePage(r, post, later, is)
 		if err != nil {
 			return err
 		}
 		return s.redisplay(w, r, is, page)
 	}
-	return s.answerEntry(w, r, c, r.back("/"))
+	if later.Due != "" {
+		return s.answerScheduled(w, r)
+	}
+	back := r.back("/")
+	if later.Of.Code != "" {
+		back = "/p/" + c.Code
+	}
+	return s.answerEntry(w, r, c, back)
 }
 
 // composePage is the composer alone, with the form as it was sent and its errors.
-func (s posts) composePage(r *request, sent timelines.NewPost, is view.FormError) (view.Component, error) {
+func (s posts) composePage(r *request, sent timelines.NewPost, later view.Later, is view.FormError) (view.Component, error) {
 	var err error
 	p := s.simple(r)
 	if p.Sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil {
@@ -127,7 +143,7 @@ func (s posts) composePage(r *request, sent timelines.NewPost, is view.FormError
 	c := view.Composer{
 		Body: sent.Body, Key: is.Key(sent.Key), Back: r.back("/"), Error: is,
 		Lang: sent.Language, Open: true, Direct: r.PostFormValue("direct") != "",
-		Place: sent.Draft.Place, Saved: sent.Draft.SavedAt,
+		Place: sent.Draft.Place, Saved: sent.Draft.SavedAt, Later: later,
 	}
 	if c.Files, err = s.shownAgain(r); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/notices"
+	"riverrun/timelines/scheduled"
 	"riverrun/timelines/sources"
 	"riverrun/web/view"
 )
@@ -45,6 +46,9 @@ func (s notifications) list(w http.ResponseWriter, r *request) error {
 		if page.Alerts, err = s.alerts(r, v, asked); err != nil {
 			return err
 		}
+		if page.Failed, err = s.failed(r, v); err != nil {
+			return err
+		}
 		if page.Answered, err = s.answered(r); err != nil {
 			return err
 		}
@@ -56,8 +60,23 @@ func (s notifications) list(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	s.read(r, v)
-	s.seenAlerts(r, page.Alerts)
+	s.seenAlerts(r, page.Alerts, page.Failed)
 	return nil
+}
+
+// failed are the viewer's scheduled posts that could not be published. They are read when the node remembers
+// that there are any to show.
+func (s notifications) failed(r *request, v *view.River) ([]scheduled.Post, error) {
+	ctx, me, recent := r.Context(), r.viewer.AccountID, v.Now.Add(-alertsShown).UnixMicro()
+	known, err := s.rivers.Access().Alerts(ctx, []int64{me})
+	if err != nil || !slices.ContainsFunc(known[me], func(a access.Alert) bool { return a.Scheduled && (v.Sets.Tells(a) || a.At > recent) }) {
+		return nil, err
+	}
+	all, err := s.timelines.Scheduled.All(ctx, me)
+	all = slices.DeleteFunc(all, func(p scheduled.Post) bool {
+		return !p.Failed() || p.FailedAt.UnixMicro() <= min(recent, r.sets.AlertsSeen)
+	})
+	return all[:min(len(all), view.MostAlerts)], err
 }
 
 // alertsShown is how long an alert that was seen, and asks nothing, stands on the page.
@@ -71,7 +90,7 @@ func (s notifications) alerts(r *request, v *view.River, accounts []int64) ([]so
 	if err != nil || notices.Off(v.Sets.NoticesOff).Has(notices.Source) {
 		return nil, err
 	}
-	shown := func(a access.Alert) bool { return v.Sets.Tells(a) || a.At > recent }
+	shown := func(a access.Alert) bool { return !a.Scheduled && (v.Sets.Tells(a) || a.At > recent) }
 	if !slices.ContainsFunc(accounts, func(id int64) bool { return slices.ContainsFunc(known[id], shown) }) {
 		return nil, nil
 	}
@@ -90,8 +109,11 @@ func (s notifications) alerts(r *request, v *view.River, accounts []int64) ([]so
 }
 
 // seenAlerts notes that the viewer has seen alerts, as read does for posts: once for each that is new.
-func (s notifications) seenAlerts(r *request, list []sources.Alerting) {
+func (s notifications) seenAlerts(r *request, list []sources.Alerting, failed []scheduled.Post) {
 	var latest int64
+	for _, p := range failed {
+		latest = max(latest, p.FailedAt.UnixMicro())
+	}
 	for _, a := range list {
 		if a.Alert != sources.AlertAsks {
 			latest = max(latest, a.At)

@@ -52,6 +52,7 @@ var narrowingActs = []deed{
 	{6, (*actor).mute},
 	{12, (*actor).keepDraft},
 	{3, (*actor).discardDraft},
+	{2, (*actor).schedulePost},
 	{10, (*actor).flow},
 }
 

@@ -9,7 +9,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"riverrun/timelines"
 	"riverrun/timelines/links"
 	"riverrun/web/webtest"
 )
@@ -159,11 +161,31 @@ func (a *actor) keepDraftOf(place string, withFile bool) (file string, ok bool) 
 	return file, ok
 }
 
+// scheduled is the place of what somebody has scheduled, as far as facts are concerned: nobody else may ever see it.
+const scheduledPlace = "/scheduled#"
+
+// schedulePost schedules a post, perhaps with a file, which nobody else is to know of before its time.
+func (a *actor) schedulePost() {
+	f := a.facts
+	f.mu.Lock()
+	d := f.draftOf(a.name, fmt.Sprint(scheduledPlace, len(f.drafts)))
+	f.mu.Unlock()
+	token := a.token(said{draft: d})
+	form := url.Values{
+		"body": {token + " is for later #later @" + a.another()}, "to": {a.name},
+		"due": {time.Now().UTC().Add(48 * time.Hour).Format(timelines.DueForm)}, "zone": {"UTC"},
+	}
+	f.mu.Lock()
+	now := begin(f, &d.text, token)
+	f.mu.Unlock()
+	a.send("/posts", form, token, now)
+}
+
 func (a *actor) discardDraft() {
 	a.facts.mu.Lock()
 	var mine []*unsent
 	for _, d := range a.facts.drafts {
-		if d.owner == a.name && d.text.last() != "" {
+		if d.owner == a.name && d.text.last() != "" && !strings.HasPrefix(d.place, scheduledPlace) {
 			mine = append(mine, d)
 		}
 	}

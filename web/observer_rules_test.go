@@ -49,7 +49,7 @@ func (f *facts) showingOf(address string) showing {
 		on.kind = onHome
 	case path == "/push/news":
 		on.kind = onNotices
-	case first == onDrafts:
+	case first == onDrafts, first == "scheduled":
 		on.kind = onDrafts
 	case first == "p" && strings.HasSuffix(second, "/history"):
 		on.kind, on.whose = onHistory, strings.TrimSuffix(second, "/history")

@@ -230,6 +230,9 @@ func (s *Server) formError(r *request, err error) (view.FormError, error) {
 	if invalid, ok := errors.AsType[*timelines.InvalidError](err); ok {
 		return s.invalid(r, invalid), nil
 	}
+	if isGone(err) {
+		return view.FormError{Text: r.loc.T("scheduled.gone"), Status: http.StatusConflict}, nil
+	}
 	if file, ok := errors.AsType[*sourceFileError](err); ok {
 		what, todo := view.ProblemText(r.loc, string(file.fatal.Code))
 		return view.FormError{Field: file.field, Text: strings.TrimSpace(what + " " + todo)}, nil

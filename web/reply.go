@@ -37,6 +37,9 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 	}
 	ctx := r.Context()
 	gone := live.GoneFrame(c.Code)
+	if r.URL.Path == "/posts" {
+		gone = live.ElsewhereFrame(c.Code, "/p/"+c.Code) // a new post: river.js goes there
+	}
 	address, err := url.Parse(localAddress(r.Header.Get("X-River-Page"), "/"))
 	if err != nil {
 		return writeFrame(w, gone) // no page of ours; the change is done all the same

@@ -343,6 +343,7 @@ func (s *Server) route(mux router) {
 		comments{s},
 		unsent{s},
 		mine{s},
+		schedules{s},
 		reactions{s},
 		lists{s},
 		groups{s},

@@ -246,6 +246,8 @@ func TestContents(t *testing.T) {
 	w.did(w.Hides.HideTerm(ctx, ann, "lottery"))
 	_, _, err = w.Hides.HidePost(ctx, ann, theirs)
 	w.must(err)
+	_, err = w.Posts.Schedule(ctx, timelines.NewPost{Author: ann, Body: "For tomorrow"}, timelines.When{At: time.Now().Add(24 * time.Hour), Zone: "UTC"})
+	w.must(err)
 	_, err = w.Drafts.Save(ctx, ann, drafts.Draft{Place: "/", Body: "Half a thought"}, 1000, "")
 	w.must(err)
 	_, err = reports.Open(w.Store).File(ctx, ann, reports.Thing{Name: "cat"}, reports.Spam, "Cat is a robot")
@@ -292,7 +294,7 @@ func TestContents(t *testing.T) {
 		"posts":    {"An old one with <script>", "Bob answers", "A letter to bob", `"name": "bob"`, "Where ann is not any more", `a <b>boat</b>`, `boat.TXT`},
 		"comments": {"Ann elsewhere", theirs}, "likes": {theirs}, "faves": {theirs, secret}, "subscriptions": {`"bob"`}, "subscribers": {`"bob"`},
 		"lists": {"Close ones", `"bob"`}, "groups": {"sailing", "closed"}, "groups_administered": {"sailing"}, "bans": {`"eve"`},
-		"hidden_words": {"lottery"}, "hidden_posts": {theirs}, "drafts": {"Half a thought"}, "sources": {"https://a.example/feed"},
+		"hidden_words": {"lottery"}, "hidden_posts": {theirs}, "drafts": {"Half a thought"}, "scheduled_posts": {"For tomorrow"}, "sources": {"https://a.example/feed"},
 		"sessions": {"Firefox, Linux"}, "reports": {"Cat is a robot"}, "invitations": {"for dan"},
 		"comment_likes": nil, "requests_sent": nil, "requests_received": nil, "hidden_people": nil, "muted_posts": nil, "words_of_tags": nil, "account_events": nil,
 	} {

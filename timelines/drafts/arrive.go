@@ -55,7 +55,7 @@ func arriveTx(ctx context.Context, tx pgx.Tx, account int64, a Arrival) error {
 		SELECT d.id, d.place, d.saved_at FROM drafts d LEFT JOIN current_drafts c ON c.draft_id = d.id
 		WHERE d.account_id = @account AND (c.draft_id IS NOT NULL OR d.place = @category AND NOT d.parked)
 		ORDER BY d.place = @category DESC, c.draft_id IS NULL LIMIT 1`
-	if err := lockTx(ctx, tx, account); err != nil {
+	if err := LockTx(ctx, tx, account); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, removeEmpty, pgx.StrictNamedArgs{"account": account}); err != nil {
@@ -193,7 +193,7 @@ const removeEmpty = `DELETE FROM drafts WHERE account_id = @account AND ` + empt
 func (s *Store) Reopen(ctx context.Context, account int64, code string) (place string, err error) {
 	const find = `SELECT id, place FROM drafts WHERE account_id = @account AND code = @code AND parked`
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := lockTx(ctx, tx, account); err != nil {
+		if err := LockTx(ctx, tx, account); err != nil {
 			return err
 		}
 		var id int64

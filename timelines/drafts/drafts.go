@@ -180,8 +180,10 @@ func saveTx(ctx context.Context, tx pgx.Tx, account int64, d Draft, key string) 
 			DELETE FROM drafts WHERE account_id = @account AND place <> @place AND ` + empty + ` AND EXISTS (SELECT FROM saved)
 		)
 		SELECT saved_at FROM saved`
-	const sent = `SELECT EXISTS (SELECT FROM keys WHERE account_id = @account AND key = @key)`
-	if err := lockTx(ctx, tx, account); err != nil {
+	const sent = `
+		SELECT EXISTS (SELECT FROM keys WHERE account_id = @account AND key = @key)
+			OR EXISTS (SELECT FROM scheduled_posts WHERE account_id = @account AND key = @key AND key <> '')`
+	if err := LockTx(ctx, tx, account); err != nil {
 		return time.Time{}, err
 	}
 	var late bool
@@ -208,13 +210,34 @@ func saveTx(ctx context.Context, tx pgx.Tx, account int64, d Draft, key string) 
 	return time.Time{}, ErrMany
 }
 
-// lockTx makes those who save an account's drafts, or remove them with what they became, wait
-// for each other, until the transaction ends. So two saves cannot both take the last place,
+// LockTx makes those who save an account's drafts or scheduled posts, or remove drafts with what they
+// became, wait for each other, until the transaction ends. So two saves cannot both take the last place,
 // and a save that comes while its form is sent either is removed with it or knows of it. No
 // row can do that: the draft may not stand yet.
-func lockTx(ctx context.Context, tx pgx.Tx, account int64) error {
+func LockTx(ctx context.Context, tx pgx.Tx, account int64) error {
 	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('drafts', @account))`, pgx.StrictNamedArgs{"account": account})
-	return err
+	if err != nil {
+		return fmt.Errorf("lock drafts: %w", err)
+	}
+	return nil
+}
+
+// KeepTx makes of a text that was checked before the draft of its place, unless that has one or the
+// account has as many as it can have. The caller holds LockTx.
+func KeepTx(ctx context.Context, tx pgx.Tx, account int64, d Draft) (kept bool, err error) {
+	const query = `
+		INSERT INTO drafts (account_id, saved_at, place, language, body, destinations, uploads)
+		SELECT @account, clock_timestamp(), @place, @language, @body, @destinations, @uploads
+		WHERE @most > (SELECT count(*) FROM drafts WHERE account_id = @account)
+		ON CONFLICT (account_id, place) DO NOTHING`
+	tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{
+		"account": account, "place": d.Place, "language": d.Language, "body": d.Body, "most": Most,
+		"destinations": orEmpty(d.Destinations), "uploads": orEmpty(d.Uploads),
+	})
+	if err != nil {
+		return false, fmt.Errorf("keep a draft: %w", err)
+	}
+	return tag.RowsAffected() > 0, nil
 }
 
 func orEmpty(list []string) []string {
@@ -336,8 +359,8 @@ func RemoveTx(ctx context.Context, tx pgx.Tx, account int64, v Version) error {
 	if v.Place == "" {
 		return nil
 	}
-	if err := lockTx(ctx, tx, account); err != nil {
-		return fmt.Errorf("remove draft: %w", err)
+	if err := LockTx(ctx, tx, account); err != nil {
+		return err
 	}
 	if _, err := tx.Exec(ctx, remove, pgx.StrictNamedArgs{"account": account, "place": v.Place, "was": v.SavedAt}); err != nil {
 		return fmt.Errorf("remove draft: %w", err)

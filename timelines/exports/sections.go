@@ -108,6 +108,10 @@ var Sections = []Section{
 		SELECT 0 AS key1, 0 AS key2, json_build_object('place', place, 'at', saved_at, 'destinations', destinations, 'text', body, 'parked', parked,
 			'current', EXISTS (SELECT FROM current_drafts c WHERE c.draft_id = d.id)) AS row
 		FROM drafts d WHERE account_id = @viewer AND (body <> '' OR uploads <> '{}') ORDER BY place, id`},
+	{Name: "scheduled_posts", query: `
+		SELECT 0 AS key1, 0 AS key2, json_build_object('code', code, 'due_at', due_at, 'zone', zone, 'at', saved_at, 'destinations', destinations,
+			'text', body, 'failed_at', failed_at, 'problem', nullif(problem, '')) AS row
+		FROM scheduled_posts WHERE account_id = @viewer ORDER BY due_at, code`},
 	{Name: "sources", query: `
 		SELECT id AS key1, 0 AS key2, json_build_object('code', code, 'way', way, 'mode', mode, 'status', status, 'title', title,
 			'url', nullif(url, ''), 'site', nullif(site_url, ''), 'feed', nullif(slug, ''), 'at', created_at) AS row

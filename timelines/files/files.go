@@ -300,12 +300,13 @@ func Discard(ctx context.Context, db DB, owner int64, code string) error {
 	return nil
 }
 
-// Expire removes files that have been unattached for this long, and that no draft names.
+// Expire removes files that have been unattached for this long, and that no draft and no scheduled post names.
 func Expire(ctx context.Context, db DB, age time.Duration) (int64, error) {
 	const query = `
 		DELETE FROM files f WHERE f.post_id IS NULL AND f.created_at < now() - @age::interval
 			AND NOT EXISTS (SELECT FROM accounts a WHERE a.id = f.account_id AND a.picture = f.code)
-			AND NOT EXISTS (SELECT FROM drafts d WHERE d.account_id = f.owner_id AND f.code = ANY(d.uploads))`
+			AND NOT EXISTS (SELECT FROM drafts d WHERE d.account_id = f.owner_id AND f.code = ANY(d.uploads))
+			AND NOT EXISTS (SELECT FROM scheduled_posts s WHERE s.account_id = f.owner_id AND f.code = ANY(s.uploads))`
 	tag, err := db.Exec(ctx, query, pgx.StrictNamedArgs{"age": age})
 	if err != nil {
 		return 0, fmt.Errorf("expire files: %w", err)

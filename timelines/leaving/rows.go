@@ -80,6 +80,7 @@ var parts = []part{
 	deleting("bulk_acts", `account_id = @account`),
 	deleting("author_counters", `author_id = @account`),
 	deleting("author_totals", `author_id = @account`),
+	deleting("scheduled_posts", `account_id = @account`),
 	deleting("exports", `account_id = @account`),
 
 	// An import does not bring the person back (timelines.findAccounts).

@@ -315,6 +315,12 @@ func EntryFrame(code string, at view.Version, place int64, html []byte) ([]byte,
 // version: whatever the river itself says next is newer.
 func GoneFrame(code string) []byte { return frameGone(0, code, rivers.Stamp{}) }
 
+// ElsewhereFrame is a GoneFrame with the address where the post can be seen, which needs no escaping.
+func ElsewhereFrame(code, to string) []byte {
+	b := appendHead(nil, "gone", 0, code, view.Version{})
+	return append(append(append(b, `,"to":"`...), to...), `"}`...)
+}
+
 func appendHead(b []byte, t string, river int64, code string, at view.Version) []byte {
 	b = append(b, `{"t":"`...)
 	b = append(b, t...)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -69,6 +70,7 @@ func town(t *testing.T) (s *webtest.Site, pages map[string][]string) {
 	bob.Comment(code, "Then run.")
 	v.Post("/drafts", "draft", "/", "body", "Half a thought about the last boat", "to", "ferry")
 	v.Post("/drafts", "draft", "/p/"+code, "body", "And half an answer")
+	v.Post("/posts", "body", "A boat for tomorrow", "to", "ferry", "due", time.Now().UTC().Add(24*time.Hour).Format(timelines.DueForm), "zone", "Europe/Berlin").LeadsTo("/scheduled")
 	edited := anna.Post("The first boat leaves at six").Code
 	anna.Edit(edited, "The first boat leaves at seven, and not at six")
 	for _, name := range []string{"fay", "gus", "hal", "ivy", "joy", "kim"} {
@@ -103,7 +105,7 @@ func town(t *testing.T) (s *webtest.Site, pages map[string][]string) {
 		"/p/" + drawn + "/edit",
 		"/", "/filter/discussions", "/filter/mentions", "/filter/notifications", "/filter/messages", "/filter/saved", "/filter/only-me", "/everything", "/best",
 		"/search", "/search?q=ferry", "/tag/ferry", "/anna", "/bob", "/bob/likes", "/carl", "/closed-club", "/ferry", "/ferry/members", "/ferry/manage",
-		"/p/" + code, "/p/" + code + "/comments/" + strconv.FormatInt(said.CommentID, 10) + "/edit", "/posts/new", "/drafts", "/drafts/edit?place=%2Fp%2F" + code,
+		"/p/" + code, "/p/" + code + "/comments/" + strconv.FormatInt(said.CommentID, 10) + "/edit", "/posts/new", "/drafts", "/scheduled", "/drafts/edit?place=%2Fp%2F" + code,
 		"/p/" + edited + "/history", "/groups", "/people", "/lists", "/lists/close-friends", "/lists/close-friends/edit",
 		"/settings", "/settings/pages", "/settings/tags", "/ferry/tags", "/settings/hidden", "/settings/sources", "/ferry/sources", boats, boats + "/loads/1", waiting, "/help/keys", "/help/feeds", "/help/posts", "/nobody-here",
 		"/welcome/you", "/welcome/people", "/welcome/post", "/settings/sessions", "/settings/invitations", "/settings/reports?sent",

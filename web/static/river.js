@@ -1059,8 +1059,8 @@ async function deliver(form, body) {
     if (undo) gone.delete(undo);
     // The page shows another river by now, so the reply does not apply; the socket tells.
     if (page === river.dataset.page) steady(() => apply(answer, true), river.contains(form));
-    // The new post is not on this page: go to it.
-    if (answer.t === 'gone' && form.matches('[action="/posts"]') && !text?.value) location.assign('/p/' + answer.post);
+    // The new post is not on this page: go to it, or to the list of those that wait.
+    if (answer.to && !text?.value) location.assign(answer.to);
     else if (form.again && text.value) form.requestSubmit();
     form.again = false;
   } else if (answer?.error) {
@@ -1226,6 +1226,7 @@ if (viewer) new MutationObserver(() => viewer.open && !lookedAt() && viewer.clos
 
 // A menu that opens is not cut off by the edge of the screen.
 addEventListener('toggle', ({ target }) => {
+  if (target.dataset.src) import(target.dataset.src);
   if (target.open && target.matches('.acts .menu')) target.lastElementChild.scrollIntoView({ block: 'nearest' });
 }, { capture: true });
 

@@ -31,6 +31,7 @@ type Composer struct {
 	Key    string
 	Back   string
 	Files  []files.File // uploaded and not sent yet
+	Later  Later        // when it is to be published
 	Error  FormError
 }
 
@@ -93,10 +94,24 @@ func (c Composer) chosen(name string) bool {
 
 // title is what the form is for.
 func (c Composer) title(loc *Locale) string {
+	if c.Later.edits() {
+		return loc.T("scheduled.edit.title")
+	}
 	if c.Direct {
 		return loc.T("compose.message")
 	}
 	return loc.T("compose.title")
+}
+
+// send is the word on its button.
+func (c Composer) send(loc *Locale) string {
+	switch {
+	case c.Later.edits():
+		return loc.T("scheduled.save")
+	case c.Direct:
+		return loc.T("compose.send")
+	}
+	return loc.T("compose.post")
 }
 
 func (c Composer) placeholder(loc *Locale) string {

@@ -13,6 +13,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/notices"
+	"riverrun/timelines/scheduled"
 	"riverrun/timelines/sources"
 )
 
@@ -25,6 +26,8 @@ type Notifications struct {
 	*River
 	Requests Requests
 	Alerts   []sources.Alerting
+	// Failed are scheduled posts of the viewer's that could not be published.
+	Failed   []scheduled.Post
 	Arrivals []Arrival
 	// Answered: reports of the viewer's are done, and the viewer has not seen it.
 	Answered bool
