@@ -104,7 +104,7 @@ func (s Posts) Schedule(ctx context.Context, n NewPost, at When) (Change, error)
 	})
 }
 
-// Cancel makes a scheduled post the draft of its place. kept is false if there is no room for it: then
+// Cancel makes a draft of a scheduled post, put aside if its place has one. kept is false if there is no room for it: then
 // it stays scheduled, unless discard says that its text may go. scheduled.ErrGone if the version is no more.
 func (s Posts) Cancel(ctx context.Context, actor int64, v scheduled.Version, discard bool) (c Change, kept bool, err error) {
 	c, err = s.change(ctx, func(tx pgx.Tx) (c Change, err error) {

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"riverrun/timelines"
+	"riverrun/timelines/drafts"
 	"riverrun/timelines/scheduled"
 	"riverrun/web/view"
 	"riverrun/web/webtest"
@@ -97,10 +99,13 @@ func TestSchedulePost(t *testing.T) {
 	change[3] = "k3" // another form that was filled from the former version
 	v.Post("/posts", change...).Wants(409).Has("meanwhile", "a ship").Lacks(`name="scheduled"`)
 
-	// Cancelled, it is a draft; beside another one it stays until its author says that it may go.
+	// Cancelled, it is a draft; if there is no room for it, it stays until its author says that it may go.
 	v.Post("/scheduled/"+p.Code+"/cancel", "version", version(v.Get(edit))).LeadsTo("/drafts")
 	if d := draftAt(v, "/"); d.Body != "a ship" {
 		t.Errorf("the draft is %+v", d)
+	}
+	for i := range drafts.Most - 1 {
+		v.Post("/drafts", "draft", fmt.Sprintf("/group-%d", i), "body", "text").Wants(303)
 	}
 	v.Post("/posts", "body", "a raft", "due", send[11]).LeadsTo("/scheduled")
 	p = onlyScheduled(s, ann)

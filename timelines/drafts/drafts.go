@@ -222,14 +222,14 @@ func LockTx(ctx context.Context, tx pgx.Tx, account int64) error {
 	return nil
 }
 
-// KeepTx makes of a text that was checked before the draft of its place, unless that has one or the
-// account has as many as it can have. The caller holds LockTx.
+// KeepTx makes a draft of a text that was checked before, unless the account has as many as it can have. It is parked if its
+// place has another one. The caller holds LockTx.
 func KeepTx(ctx context.Context, tx pgx.Tx, account int64, d Draft) (kept bool, err error) {
 	const query = `
-		INSERT INTO drafts (account_id, saved_at, place, language, body, destinations, uploads)
-		SELECT @account, clock_timestamp(), @place, @language, @body, @destinations, @uploads
-		WHERE @most > (SELECT count(*) FROM drafts WHERE account_id = @account)
-		ON CONFLICT (account_id, place) DO NOTHING`
+		INSERT INTO drafts (account_id, saved_at, place, language, body, destinations, uploads, parked)
+		SELECT @account, clock_timestamp(), @place, @language, @body, @destinations, @uploads,
+			EXISTS (SELECT FROM drafts WHERE account_id = @account AND place = @place AND NOT parked)
+		WHERE @most > (SELECT count(*) FROM drafts WHERE account_id = @account AND NOT ` + empty + `)`
 	tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{
 		"account": account, "place": d.Place, "language": d.Language, "body": d.Body, "most": Most,
 		"destinations": orEmpty(d.Destinations), "uploads": orEmpty(d.Uploads),

@@ -325,8 +325,7 @@ func FailTx(ctx context.Context, tx pgx.Tx, account int64, v Version, p Problem)
 	return nil
 }
 
-// CancelTx makes a version the draft of its place. If that place has a draft, or the account has
-// as many as it can have, the version stays and kept is false, unless discard says that its text may go.
+// CancelTx makes a draft of a version. If the account has as many as it can have, the version stays and kept is false, unless discard says that its text may go.
 // ErrGone if it is no version any more. freed: it had failed.
 func CancelTx(ctx context.Context, tx pgx.Tx, account int64, v Version, discard bool) (kept, freed bool, err error) {
 	if err := drafts.LockTx(ctx, tx, account); err != nil {

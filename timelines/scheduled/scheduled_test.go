@@ -279,7 +279,7 @@ func TestSilentAuthors(t *testing.T) {
 	}
 }
 
-// TestCancel: a cancelled post becomes the draft of its place. If that has another one, it stays
+// TestCancel: a cancelled post becomes a draft, put aside if its place has one. If there is no room for it, it stays
 // until its author says that it may go.
 func TestCancel(t *testing.T) {
 	w := newTown(t)
@@ -300,8 +300,19 @@ func TestCancel(t *testing.T) {
 		t.Errorf("the draft is %+v", d)
 	}
 	p = w.schedule(ann, "second")
-	if _, kept, err := w.Posts.Cancel(t.Context(), ann, p.Version(), false); err != nil || kept || len(w.all(ann)) != 1 {
+	if _, kept, err := w.Posts.Cancel(t.Context(), ann, p.Version(), false); err != nil || !kept || len(w.all(ann)) != 0 {
 		t.Errorf("beside another draft: kept %v, %v, %d left", kept, err, len(w.all(ann)))
+	}
+	if d, _, err := w.Drafts.Find(t.Context(), ann, "/"); err != nil || d.Body != "first" {
+		t.Errorf("the draft of the place is %+v, %v", d, err)
+	}
+	for i := range drafts.Most - 2 {
+		_, err := w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: fmt.Sprintf("/group-%d", i), Body: "text"}, 1000, "")
+		w.must(err)
+	}
+	p = w.schedule(ann, "third")
+	if _, kept, err := w.Posts.Cancel(t.Context(), ann, p.Version(), false); err != nil || kept || len(w.all(ann)) != 1 {
+		t.Errorf("beside as many drafts as there may be: kept %v, %v, %d left", kept, err, len(w.all(ann)))
 	}
 	if _, kept, err := w.Posts.Cancel(t.Context(), ann, p.Version(), true); err != nil || kept || len(w.all(ann)) != 0 {
 		t.Errorf("thrown away: kept %v, %v, %d left", kept, err, len(w.all(ann)))

@@ -27,8 +27,8 @@ var scheduledTexts = texts{
 	"scheduled.cancel.of":    {"Cancel: {what}", "Отменить: {what}"},
 	"scheduled.cancel.title": {"Cancel scheduled post", "Отменить отложенную запись"},
 	"scheduled.cancel.sure": {
-		"Its text can’t become a draft, because there is another draft in its place. If you cancel it now, the text is gone.",
-		"Этот текст не может стать черновиком: на его месте уже есть другой. Если отменить запись сейчас, текст пропадёт.",
+		"Its text can’t become a draft, because you have 100 drafts. If you cancel it now, the text is gone.",
+		"Её текст не станет черновиком: у вас уже 100 черновиков. Если отменить её сейчас, текст пропадёт.",
 	},
 	"scheduled.cancel.do":   {"Throw the text away", "Выбросить текст"},
 	"scheduled.cancel.keep": {"Keep it scheduled", "Оставить отложенной"},
