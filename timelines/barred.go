@@ -46,3 +46,16 @@ func barredTx(ctx context.Context, tx pgx.Tx, author int64, posts []int64) (map[
 	}
 	return by, nil
 }
+
+// checkBarredTx returns an InvalidError "to_closed" for a locked post that its author may not change,
+// with the name of a group that forbids it.
+func checkBarredTx(ctx context.Context, tx pgx.Tx, author, post int64) error {
+	by, err := barredTx(ctx, tx, author, []int64{post})
+	if err != nil {
+		return err
+	}
+	if place := by[post]; place != "" {
+		return &InvalidError{Field: "to", Code: "to_closed", Value: place}
+	}
+	return nil
+}

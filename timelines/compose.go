@@ -13,6 +13,7 @@ import (
 	"riverrun/timelines/drafts"
 	"riverrun/timelines/files"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/listings"
 	"riverrun/timelines/marks"
 	"riverrun/timelines/notices"
 )
@@ -37,6 +38,8 @@ type NewPost struct {
 	Plain bool
 	// Files are the author's uploads to attach, in this order. Beside files the text may be empty.
 	Files []files.Attachment
+	// Listing are the fields of a listing; nil: the post is none.
+	Listing *listings.Fields
 	// Draft is the draft that the post was made of, if any. It goes in the transaction that makes
 	// the post.
 	Draft drafts.Version
@@ -58,14 +61,16 @@ var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 // "to_stranger". A stranger's post too many is a *StrangerError. ToEyes together with other destinations is "to_eyes". For a
 // Key that the author sent before, Posts.Create returns the post made then, Repeated; with
 // other content it is an InvalidError "key_used". The errors of files are "files_many",
-// "file_unknown" and "alt_long".
+// "file_unknown" and "alt_long"; those of a listing are the codes of listings.Fault, joined, and
+// "listing_place" if none of the destinations takes listings.
 func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 	attach := &attached{n.Files, s.opts.PostFiles}
 	body, err := cleanBodyBeside(n.Files, n.Body, MaxPostRunes)
 	if err != nil {
 		return Change{}, err
 	}
-	if err := errors.Join(checkKey(n.Key), attach.check()); err != nil {
+	offer, offerErr := offerOf(n.Listing)
+	if err := errors.Join(checkKey(n.Key), attach.check(), offerErr); err != nil {
 		return Change{}, err
 	}
 	to, err := cleanDestinations(n.To)
@@ -107,6 +112,9 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 			return Change{}, err
 		}
 		if _, err := attach.setTx(ctx, tx, n.Author, c.PostID, 0); err != nil {
+			return Change{}, err
+		}
+		if err := listTx(ctx, tx, c.PostID, offer, found); err != nil {
 			return Change{}, err
 		}
 		entered, err := placeTx(ctx, tx, c.PostID, textLang.lang, where)
