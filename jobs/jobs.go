@@ -60,6 +60,8 @@ type Timelines interface {
 	TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error)
 	ExpireLinks(ctx context.Context, limit int) (int64, error)
 	ExpireFiles(ctx context.Context, olderThan time.Duration) (int64, error)
+	// ExpireListings makes listings expired whose last day is over, at most limit of them.
+	ExpireListings(ctx context.Context, limit int) (c timelines.Change, more bool, err error)
 }
 
 // HomeFeeds is what the jobs need of stored home feeds; strategies.Expirer has it.
@@ -310,6 +312,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &leaveWorker{jobs: j})
 	riverqueue.AddWorker(workers, &followWorker{jobs: j})
 	riverqueue.AddWorker(workers, &expireWorker{jobs: j})
+	riverqueue.AddWorker(workers, &lapseWorker{jobs: j})
 	riverqueue.AddWorker(workers, &housekeepWorker{jobs: j})
 	riverqueue.AddWorker(workers, &pictureWorker{jobs: j})
 	riverqueue.AddWorker(workers, &sweepWorker{jobs: j})

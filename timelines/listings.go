@@ -152,7 +152,7 @@ func (s *core) changeListing(ctx context.Context, actor int64, code string, set 
 
 // ExpireListings makes at most limit listings expired whose last day is over, and reports whether there
 // may be more. Several nodes may do it at once: each listing expires once.
-func (s Posts) ExpireListings(ctx context.Context, limit int) (c Change, more bool, err error) {
+func (s Maintenance) ExpireListings(ctx context.Context, limit int) (c Change, more bool, err error) {
 	c, err = s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		due, err := listings.Due(ctx, tx, limit)
 		if err != nil || len(due) == 0 {

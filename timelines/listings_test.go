@@ -143,8 +143,12 @@ func TestClosingTwiceCountsOnce(t *testing.T) {
 	w.market(bob)
 	c := w.offer(ann, "a lamp", "10")
 	// Two at once: one waits for the other's lock.
-	first := during(func() error { return second(w.Posts.Close(ctx, ann.ID, c.Code, listings.Sale{How: listings.Sold, Price: "9"})) })
-	other := during(func() error { return second(w.Posts.Close(ctx, ann.ID, c.Code, listings.Sale{How: listings.Sold, Price: "9"})) })
+	first := during(func() error {
+		return second(w.Posts.Close(ctx, ann.ID, c.Code, listings.Sale{How: listings.Sold, Price: "9"}))
+	})
+	other := during(func() error {
+		return second(w.Posts.Close(ctx, ann.ID, c.Code, listings.Sale{How: listings.Sold, Price: "9"}))
+	})
 	w.must(errors.Join(first(), other()))
 	version := value[int64](w, `SELECT version FROM posts WHERE id = $1`, c.PostID)
 	if version != 2 {
@@ -189,7 +193,7 @@ func TestListingsExpire(t *testing.T) {
 	w.over(closed)
 	expire := func() error {
 		for {
-			if _, more, err := w.Posts.ExpireListings(ctx, 2); err != nil || !more {
+			if _, more, err := w.Maintenance.ExpireListings(ctx, 2); err != nil || !more {
 				return err
 			}
 		}
@@ -279,7 +283,7 @@ func TestListingsAreFound(t *testing.T) {
 	over := w.offer(ann, "a book", "3")
 	w.post(bob, "who has a lamp?", "market")
 	w.over(over)
-	_, _, err := w.Posts.ExpireListings(ctx, 10)
+	_, _, err := w.Maintenance.ExpireListings(ctx, 10)
 	w.must(err)
 	_, err = w.Posts.Close(ctx, ann.ID, gone.Code, listings.Sale{How: listings.Given})
 	w.must(err)

@@ -45,10 +45,16 @@ func destinationsOf(values []string) []string {
 // newPost is the page with an empty form for a post.
 func (s posts) newPost(w http.ResponseWriter, r *request) error {
 	p := s.simple(r)
-	if err := s.nameFollows(r, p); err != nil {
+	err := s.nameFollows(r, p)
+	if err != nil {
 		return err
 	}
 	c := view.NewComposer("/")
+	if r.URL.Query().Has("listing") {
+		if c, err = s.offering(r, p); err != nil {
+			return err
+		}
+	}
 	c.Open = true
 	d, found, err := s.timelines.Drafts.Find(r.Context(), r.viewer.AccountID, c.Place)
 	if err != nil {
@@ -59,8 +65,10 @@ func (s posts) newPost(w http.ResponseWriter, r *request) error {
 		if c.Files, err = s.timelines.Files.Loose(r.Context(), r.viewer.AccountID, d.Uploads); err != nil {
 			return err
 		}
-		if err := s.choose(r, p, &c, d.Destinations); err != nil {
-			return err
+		if c.Listing == nil {
+			if err := s.choose(r, p, &c, d.Destinations); err != nil {
+				return err
+			}
 		}
 		keepNoCopy(w, true)
 	}
@@ -80,6 +88,7 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 		Language: r.PostFormValue("language"),
 		Files:    r.attachments(),
 		Draft:    r.draft(),
+		Listing:  r.listing(),
 	}
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		if err := r.fault(); err != nil {
@@ -117,7 +126,7 @@ func (s posts) composePage(r *request, sent timelines.NewPost, is view.FormError
 	c := view.Composer{
 		Body: sent.Body, Key: is.Key(sent.Key), Back: r.back("/"), Error: is,
 		Lang: sent.Language, Open: true, Direct: r.PostFormValue("direct") != "",
-		Place: sent.Draft.Place, Saved: sent.Draft.SavedAt,
+		Place: sent.Draft.Place, Saved: sent.Draft.SavedAt, Listing: sent.Listing,
 	}
 	if c.Files, err = s.shownAgain(r); err != nil {
 		return nil, err

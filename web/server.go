@@ -340,6 +340,7 @@ func (s *Server) route(mux router) {
 		comments{s},
 		unsent{s},
 		reactions{s},
+		market{s},
 		lists{s},
 		groups{s},
 		directory{s},

@@ -9,8 +9,8 @@
 // it. Its author closes it, as sold or given away. That is final: closing it again, in any words,
 // changes nothing, so it counts once.
 //
-// A listing that leaves all groups that take listings stays one. Who may know of it is who may read its
-// post.
+// A listing that leaves all groups that take listings stays one. Those who may read its
+// post may know of it.
 //
 // Prices are whole hundredths, and no currency here has other parts. Rejected: numeric, which JSON and
 // Go have no type for.

@@ -95,13 +95,16 @@ func SetTx(ctx context.Context, tx pgx.Tx, post int64, o Offer) (changed bool, e
 	return tag.RowsAffected() > 0, nil
 }
 
+// Renewed is the instant at which a listing ends that is renewed now.
+func Renewed(now time.Time) time.Time { return ends(Day(now).AddDate(0, 0, DefaultDays)) }
+
 // RenewTx lets the listing of a locked post stand DefaultDays longer than today, and reports whether
 // that changed anything. A later day stays. A closed listing stays as it is.
 func RenewTx(ctx context.Context, tx pgx.Tx, post int64, now time.Time) (changed bool, err error) {
 	const query = `
 		UPDATE listings SET until_at = @until, state = 'active'
 		WHERE post_id = @post AND state <> 'closed' AND (state = 'expired' OR until_at < @until)`
-	tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"post": post, "until": ends(Day(now).AddDate(0, 0, DefaultDays))})
+	tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"post": post, "until": Renewed(now)})
 	if err != nil {
 		return false, fmt.Errorf("renew listing: %w", err)
 	}

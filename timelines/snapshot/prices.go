@@ -7,7 +7,7 @@ import (
 )
 
 // priceTerm returns the bounds of a price in their canonical form, "" if they are none: two prices with
-// .. between them, either of which may be left out, or one price.
+// .. between them (one may be left out), or one price.
 func priceTerm(text string) string {
 	low, high, isRange := strings.Cut(text, "..")
 	if !isRange {
@@ -21,7 +21,7 @@ func priceTerm(text string) string {
 	return PriceTerm(from, to)
 }
 
-// PriceTerm is the text of a term that asks for a price within these bounds, of which nil is none.
+// PriceTerm is the text of a term that asks for a price within these bounds, where nil is no bound.
 func PriceTerm(lowest, highest *int64) string {
 	var low, high string
 	if lowest != nil {

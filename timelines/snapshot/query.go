@@ -17,7 +17,7 @@ import (
 // several; in:name for the group or the person's feeds where the post stands, and
 // in:name/slug for the sub-feed alone, any of several; is:active, is:expired and is:closed
 // for listings in that state, any of several; price:10..50 for listings at a price within
-// these bounds, either of which may be left out, and price:10 for that price. A - before any
+// these bounds (one may be left out), and price:10 for that price. A - before any
 // of these excludes it. от:, в:, это: (активно, истекло, закрыто) and цена: mean the same in
 // Russian, and the name me, in Russian я or меня, is the viewer. No query is wrong: an open
 // quote ends with the query, empty terms (a lone -, from: without a name) are ignored, and

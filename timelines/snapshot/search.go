@@ -152,7 +152,7 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 }
 
 // listedAs is true for a listing in one of the states, if any are given, and at a price within the
-// bounds, of which NULL is none.
+// bounds, where NULL is no bound.
 func listedAs(l, states, lowest, highest string) string {
 	return `(cardinality(` + states + `) = 0 OR ` + l + `.state = ANY(` + states + `))
 		AND (` + lowest + ` IS NULL OR ` + l + `.price >= ` + lowest + `) AND (` + highest + ` IS NULL OR ` + l + `.price <= ` + highest + `)`
