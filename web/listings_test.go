@@ -42,7 +42,7 @@ func TestListings(t *testing.T) {
 	b.Get("/flea?state=lost").Wants(400).Has("Choose which listings")
 	b.Get("/search?q=is:active+price:..20").Has("a lamp").Lacks("a bed")
 
-	a.Get("/p/"+code).Has("Close or renew")
+	a.Get("/p/" + code).Has("Close or renew")
 	a.Get("/p/"+code+"/edit").Has(`value="10"`, until)
 	b.Get("/p/" + code + "/listing").Wants(403)
 	b.Post("/p/"+code+"/close", "how", "sold").Wants(403)
@@ -76,4 +76,3 @@ func TestListingsOfAPrivateGroup(t *testing.T) {
 	bob.Visitor().Get("/search?q=is:active").Lacks("a secret lamp", "€10")
 	bob.Visitor().Get("/search?q=in:flea+price:10").Lacks("a secret lamp")
 }
-

@@ -4,16 +4,19 @@ package view
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
+import (
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+)
 
 import (
 	"crypto/rand"
-	"riverrun/rivers"
-	"riverrun/timelines"
 	"strconv"
 	"strings"
 	"time"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
 )
 
 // entryShell is an entry around its parts. Every part has an id of its own; the
@@ -2122,7 +2125,7 @@ func toggle(e *Entry, act, picture string, pressed bool, label, title string) te
 			templ_7745c5c3_Var107 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var108 = []any{"act " + picture}
+		templ_7745c5c3_Var108 := []any{"act " + picture}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var108...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -2591,7 +2594,7 @@ func menuLink(place, to, class, picture, label string) templ.Component {
 			templ_7745c5c3_Var127 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var128 = []any{class}
+		templ_7745c5c3_Var128 := []any{class}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var128...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -2799,7 +2802,7 @@ func EntryLikes(e *Entry, shown int) templ.Component {
 			}
 		}
 		if named, others := foldLikes(e.Viewer.AccountID, e.Sets, e.Item.Likes(), shown); len(named) > 0 {
-			var templ_7745c5c3_Var138 = []any{"liked", templ.KV("all", shown > FoldedLikes)}
+			templ_7745c5c3_Var138 := []any{"liked", templ.KV("all", shown > FoldedLikes)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var138...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -2862,7 +2865,7 @@ func count(class string, n int, label string) templ.Component {
 			templ_7745c5c3_Var140 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var141 = []any{"count " + class}
+		templ_7745c5c3_Var141 := []any{"count " + class}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var141...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -4,8 +4,10 @@ package view
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
+import (
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+)
 
 import (
 	"cmp"
@@ -38,7 +40,7 @@ func attachments(e *Entry, list []rivers.Attachment) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if pics := picturesOf(list); len(pics) > 0 {
-			var templ_7745c5c3_Var2 = []any{"pics", templ.KV("one", len(pics) == 1)}
+			templ_7745c5c3_Var2 := []any{"pics", templ.KV("one", len(pics) == 1)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var2...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -4,15 +4,18 @@ package view
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
+import (
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+)
 
 import (
+	"strconv"
+	"time"
+
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/listings"
-	"strconv"
-	"time"
 )
 
 // listing is what a listing offers, under its text.

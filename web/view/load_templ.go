@@ -4,13 +4,16 @@ package view
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
+import (
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+)
 
 import (
-	"riverrun/timelines/sources"
 	"strconv"
 	"time"
+
+	"riverrun/timelines/sources"
 )
 
 // LoadPageOf is the page of one load of a source.
@@ -1026,7 +1029,7 @@ func problemTable(v LoadPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				var templ_7745c5c3_Var57 = []any{"badge", templ.KV("error", t.Error)}
+				templ_7745c5c3_Var57 := []any{"badge", templ.KV("error", t.Error)}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var57...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -4,15 +4,18 @@ package view
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
+import (
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+)
 
 import (
+	"strconv"
+	"time"
+
 	"riverrun/timelines"
 	"riverrun/timelines/notices"
 	"riverrun/timelines/sources"
-	"strconv"
-	"time"
 )
 
 // NotificationsPage is what happened that concerns the viewer.
@@ -663,7 +666,7 @@ func noticeHead(e *Entry) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		var templ_7745c5c3_Var32 = []any{"kind", templ.KV("love", noticePicture(e.firstGroup().Kind) == "heart")}
+		templ_7745c5c3_Var32 := []any{"kind", templ.KV("love", noticePicture(e.firstGroup().Kind) == "heart")}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var32...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -4,12 +4,15 @@ package view
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
+import (
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+)
 
 import (
-	"riverrun/rivers"
 	"strconv"
+
+	"riverrun/rivers"
 )
 
 // riverList is a river's entries with what stands around them; children are

@@ -4,8 +4,10 @@ package view
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
+import (
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+)
 
 import "riverrun/timelines/sources"
 
@@ -400,7 +402,7 @@ func sourceNow(s SourceRow) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		state := s.state()
-		var templ_7745c5c3_Var18 = []any{"condition", state.tone()}
+		templ_7745c5c3_Var18 := []any{"condition", state.tone()}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var18...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
