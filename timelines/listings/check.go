@@ -49,7 +49,7 @@ type Sale struct{ How, Price string }
 
 // Fault says what is wrong with a field, by a stable code: "price_format", "price_range",
 // "currency_unknown", "place_long", "place_invalid", "condition_unknown", "until_format", "until_past",
-// "until_far", "how_unknown".
+// "until_far", "how_unknown", "state_unknown".
 type Fault struct {
 	Field, Code string
 	Most        int // of "place_long" and "until_far"
@@ -174,6 +174,14 @@ func FormatPrice(hundredths int64) string {
 		text += "." + strconv.FormatInt(100+part, 10)[1:]
 	}
 	return text
+}
+
+// CheckState checks the state that a filter asks for; empty: any.
+func CheckState(state string) *Fault {
+	if state != "" && !slices.Contains(States, State(state)) {
+		return &Fault{Field: "state", Code: "state_unknown"}
+	}
+	return nil
 }
 
 // Check returns the price that a sale was made at, nil if it is not told or nothing was paid.

@@ -2,7 +2,6 @@ package view
 
 import (
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,8 +38,8 @@ type ListingFilter struct{ State, From, To string }
 // ListingFilterOf reads a filter from the query of an address. The zero filter shows all posts.
 func ListingFilterOf(query url.Values) (f ListingFilter, fault *listings.Fault) {
 	f = ListingFilter{State: query.Get("state"), From: strings.TrimSpace(query.Get("from")), To: strings.TrimSpace(query.Get("to"))}
-	if f.State != "" && !slices.Contains(listings.States, listings.State(f.State)) {
-		return ListingFilter{From: f.From, To: f.To}, &listings.Fault{Field: "state", Code: "state_unknown"}
+	if fault := listings.CheckState(f.State); fault != nil {
+		return ListingFilter{From: f.From, To: f.To}, fault
 	}
 	if _, fault := listings.ParsePrice("from", f.From); fault != nil {
 		return f, fault
