@@ -231,6 +231,15 @@ func (expireArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueChores, MaxAttempts: 1}
 }
 
+// lapseArgs belongs to a periodic job, like expireArgs.
+type lapseArgs struct{}
+
+func (lapseArgs) Kind() string { return "lapse" }
+
+func (lapseArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueChores, MaxAttempts: 1}
+}
+
 type housekeepArgs struct{}
 
 func (housekeepArgs) Kind() string { return "housekeep" }

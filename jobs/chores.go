@@ -8,6 +8,7 @@ import (
 	riverqueue "github.com/riverqueue/river"
 
 	"riverrun/rivers"
+	"riverrun/timelines"
 )
 
 // How long rows are kept after their use.
@@ -24,6 +25,8 @@ const (
 	loadsAtOnce = 100
 	// sessionsAtOnce is how many sessions one statement ends.
 	sessionsAtOnce = 1000
+	// listingsAtOnce is how many listings one transaction makes expired.
+	listingsAtOnce = 200
 	// leavingAtOnce is how many deletions of accounts one transaction begins.
 	leavingAtOnce = 100
 	// authorsChecked is how many people's counters are compared with their posts once a day.
@@ -43,6 +46,9 @@ func periodic(cfg Config) []*riverqueue.PeriodicJob {
 		riverqueue.NewPeriodicJob(riverqueue.PeriodicInterval(cfg.ExpireEvery),
 			func() (riverqueue.JobArgs, *riverqueue.InsertOpts) { return expireArgs{}, nil },
 			&riverqueue.PeriodicJobOpts{ID: expireArgs{}.Kind(), RunOnStart: true}),
+		riverqueue.NewPeriodicJob(riverqueue.PeriodicInterval(cfg.ExpireEvery),
+			func() (riverqueue.JobArgs, *riverqueue.InsertOpts) { return lapseArgs{}, nil },
+			&riverqueue.PeriodicJobOpts{ID: lapseArgs{}.Kind(), RunOnStart: true}),
 		riverqueue.NewPeriodicJob(riverqueue.PeriodicInterval(cfg.HousekeepEvery),
 			func() (riverqueue.JobArgs, *riverqueue.InsertOpts) { return housekeepArgs{}, nil },
 			&riverqueue.PeriodicJobOpts{ID: housekeepArgs{}.Kind(), RunOnStart: true}),
@@ -76,6 +82,29 @@ func (w *expireWorker) Work(ctx context.Context, _ *riverqueue.Job[expireArgs]) 
 		return nil
 	}
 	return w.jobs.cfg.HomeFeeds.Expire(ctx)
+}
+
+// lapseWorker makes listings expired whose last day is over.
+type lapseWorker struct {
+	riverqueue.WorkerDefaults[lapseArgs]
+	jobs *Jobs
+}
+
+// Timeout implements riverqueue.Worker.
+func (w *lapseWorker) Timeout(*riverqueue.Job[lapseArgs]) time.Duration { return choreTimeout }
+
+// Work implements riverqueue.Worker.
+func (w *lapseWorker) Work(ctx context.Context, _ *riverqueue.Job[lapseArgs]) error {
+	for more := true; more; {
+		_, err := w.jobs.cfg.Tiers.Act(ctx, func(ctx context.Context) (c timelines.Change, err error) {
+			c, more, err = w.jobs.cfg.Timelines.ExpireListings(ctx, listingsAtOnce)
+			return c, err
+		})
+		if err != nil {
+			return fmt.Errorf("expire listings: %w", err)
+		}
+	}
+	return nil
 }
 
 // housekeepWorker ends expired sessions and suspensions, begins deletions of accounts that are due, removes old links, keys,

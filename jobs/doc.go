@@ -37,6 +37,7 @@
 //	due         queue now     has sources and pictures fetched that are due, and loads worked that stand still (when a node finds such)
 //	publish     queue now     publishes scheduled posts that are due (when a node finds such)
 //	expire      queue chores  rivers that nobody came back to, or that grew too deep (periodic)
+//	lapse       queue chores  listings whose last day is over (periodic)
 //	housekeep   queue chores  old sessions, keys, archives, log rows; accounts whose deletion is due; counters of some authors (periodic)
 //	sweep       queue chores  uploads never attached, blobs that nothing refers to (periodic)
 //

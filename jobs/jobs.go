@@ -67,6 +67,8 @@ type Timelines interface {
 	AnyPostDue(ctx context.Context) (bool, error)
 	PostsDue(ctx context.Context, after scheduled.Due, limit int) ([]scheduled.Due, error)
 	PublishDue(ctx context.Context, d scheduled.Due) (c timelines.Change, published bool, err error)
+	// ExpireListings makes listings expired whose last day is over, at most limit of them.
+	ExpireListings(ctx context.Context, limit int) (c timelines.Change, more bool, err error)
 }
 
 // HomeFeeds is what the jobs need of stored home feeds; strategies.Expirer has it.
@@ -323,6 +325,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &bulkWorker{jobs: j})
 	riverqueue.AddWorker(workers, &followWorker{jobs: j})
 	riverqueue.AddWorker(workers, &expireWorker{jobs: j})
+	riverqueue.AddWorker(workers, &lapseWorker{jobs: j})
 	riverqueue.AddWorker(workers, &housekeepWorker{jobs: j})
 	riverqueue.AddWorker(workers, &pictureWorker{jobs: j})
 	riverqueue.AddWorker(workers, &sweepWorker{jobs: j})

@@ -52,6 +52,7 @@ type calls struct {
 	bump       func(context.Context, timelines.PendingBump) error
 	upkeep     func(context.Context) (bool, error)
 	expire     func(context.Context) error
+	listings   func(limit int) (timelines.Change, bool, error)
 	sessions   func(limit int) (int64, error)
 	keys       func(time.Duration) (int64, error)
 	log        func(time.Duration) (int64, error)
@@ -123,6 +124,13 @@ func (c *calls) Told(context.Context, []timelines.Touched) ([]int64, error) { re
 func (c *calls) News(context.Context, int64) (n int, latest int64, err error) { return 0, 0, nil }
 
 func (c *calls) ExpireLinks(context.Context, int) (int64, error) { return 0, nil }
+
+func (c *calls) ExpireListings(_ context.Context, limit int) (timelines.Change, bool, error) {
+	if c.listings == nil {
+		return timelines.Change{}, false, nil
+	}
+	return c.listings(limit)
+}
 
 func (c *calls) ExpireFiles(context.Context, time.Duration) (int64, error) { return 0, nil }
 

@@ -193,7 +193,12 @@ type Text struct {
 	Place string `json:"place,omitempty"`
 	// Card is what the page of the first link says of itself, or nil.
 	Card *Card `json:"card,omitempty"`
+	// Listing is what the post offers, or nil.
+	Listing *Listing `json:"listing,omitempty"`
 }
+
+// Listing is what a listing offers.
+type Listing snapshot.Listing
 
 // Card is what a page says of itself.
 type Card snapshot.Card

@@ -24,6 +24,9 @@ func shownItem(it rivers.Item, whole string) shown {
 		Likes: it.Likes().Total, Likers: it.Likes().IDs,
 		Comments: f.Comments.Total, Commenters: slices.DeleteFunc(slices.Clone(f.Comments.IDs), it.Hides),
 	}
+	if l := f.Text.Listing; l != nil {
+		s.Offer = offered(l.State, l.Price)
+	}
 	// How a long body is cut is the fold's own affair, as long as it is its beginning.
 	if s.Cut && len(s.Body) < len(whole) && strings.HasPrefix(whole, s.Body) {
 		s.Body = whole

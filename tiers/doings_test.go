@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"riverrun/timelines"
+	"riverrun/timelines/listings"
 )
 
 // doings are what can happen in a village, in one sequence of them.
@@ -86,6 +87,29 @@ func (d *doings) writing() map[string]func(*rapid.T) {
 			if c, ok := d.act("post", func(ctx context.Context) (timelines.Change, error) { return d.n.store.Posts.Create(ctx, p) }); ok {
 				d.posts = append(d.posts, c)
 			}
+		},
+		"offer": func(rt *rapid.T) {
+			p := timelines.NewPost{
+				Author: d.who().AccountID, Body: d.text(), To: []string{rapid.SampledFrom([]string{"club-public", "club-private"}).Draw(rt, "group")},
+				Listing: &listings.Fields{Price: rapid.SampledFrom([]string{"", "0", "10", "100.50"}).Draw(rt, "price"), Currency: "EUR"},
+			}
+			if c, ok := d.act("offer", func(ctx context.Context) (timelines.Change, error) { return d.n.store.Posts.Create(ctx, p) }); ok {
+				d.posts = append(d.posts, c)
+			}
+		},
+		"close": d.onPost("close", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
+			return d.n.store.Posts.Close(ctx, actor, code, listings.Sale{How: listings.Sold, Price: "5"})
+		}),
+		"renew": d.onPost("renew", d.n.store.Posts.Renew),
+		"change the price": d.onPost("price", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
+			return d.n.store.Posts.Revise(ctx, actor, code, timelines.Revision{Listing: &listings.Fields{Price: "7", Currency: "EUR"}})
+		}),
+		"the last day is over": func(*rapid.T) {
+			d.execPrimary(`UPDATE listings SET until_at = now() - interval '1 minute' WHERE state = 'active'`)
+			d.act("expire listings", func(ctx context.Context) (timelines.Change, error) {
+				c, _, err := d.n.store.Maintenance.ExpireListings(ctx, 1000)
+				return c, err
+			})
 		},
 		"comment": d.onPost("comment", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
 			return d.n.store.Comments.Create(ctx, timelines.NewComment{Author: actor, Code: code, Body: d.text()})

@@ -41,6 +41,8 @@ type post struct {
 	Body      string
 	Lang      string
 	Decisive  []int64
+	State     string // of a listing
+	Price     *int64
 }
 
 type entry struct {
@@ -96,10 +98,11 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		err = each(err, `SELECT list_id, account_id FROM list_members`, []any{&p.a, &p.b}, func() { o.listed[p] = true })
 		var x post
 		err = each(err, `SELECT id, version, author_id, fresh_at, created_at, edited_at, deleted_at,
-				is_public, code, body, lang, decisive FROM posts`,
+				is_public, code, body, lang, decisive, coalesce(l.state, ''), l.price
+				FROM posts LEFT JOIN listings l ON l.post_id = id`,
 			[]any{
 				&x.ID, &x.Version, &x.AuthorID, &x.FreshAt, &x.CreatedAt, &x.EditedAt, &x.DeletedAt,
-				&x.Public, &x.Code, &x.Body, &x.Lang, &x.Decisive,
+				&x.Public, &x.Code, &x.Body, &x.Lang, &x.Decisive, &x.State, &x.Price,
 			}, func() { o.posts[x.ID] = x })
 		var e entry
 		err = each(err, `SELECT timeline_id, post_id, entered_at, fresh_at, withdrawn FROM timeline_entries`,

@@ -355,6 +355,15 @@ type shown struct {
 	Comments   int
 	Commenters []int64
 	Remarks    []shownRemark
+	Offer      string
+}
+
+// offered is what a listing says, in a word.
+func offered(state string, price *int64) string {
+	if price == nil {
+		return state
+	}
+	return fmt.Sprint(state, " ", *price)
 }
 
 // shownRemark is a comment; of a hidden one there is nothing but that it is there.
@@ -428,7 +437,8 @@ func (o *oracle) expect(n rivers.Name) []shown {
 // show is what is the same wherever the post stands.
 func (o *oracle) show(n rivers.Name, p post) shown {
 	s := shown{
-		Post: p.ID, Version: p.Version, Code: p.Code, Author: p.AuthorID, Body: p.Body, Full: n.Kind == rivers.Post,
+		Offer: offered(p.State, p.Price),
+		Post:  p.ID, Version: p.Version, Code: p.Code, Author: p.AuthorID, Body: p.Body, Full: n.Kind == rivers.Post,
 		Cut: n.Kind != rivers.Post && len([]rune(p.Body)) > 1600, Created: p.CreatedAt.UnixMicro(), Edited: microsOf(p.EditedAt),
 		Decisive: p.Decisive, Liked: o.likedBy(n.UserID, p.ID),
 		Faved: o.faves[pair{p.ID, n.UserID}], Faves: o.faved(p.ID),

@@ -67,6 +67,7 @@ func (v *village) empty() {
 			ON CONFLICT DO NOTHING`,
 		`UPDATE timelines t SET writers = CASE a.name WHEN 'club-private' THEN 'members' ELSE 'anyone' END
 			FROM accounts a WHERE a.id = t.their_id AND t.kind IN ('directs', 'group')`,
+		`UPDATE accounts SET listings_in = 'EUR' WHERE kind = 'group'`,
 		`DELETE FROM timelines WHERE kind IN ('post', 'hashtag') OR kind = 'subfeed' AND term <> 'private'`,
 		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind <> 'group'
 			AND t.their_id <> r.account_id`,

@@ -21,6 +21,8 @@ type search struct {
 	not           string
 	from, notFrom string // who wrote it, who must not have
 	in, notIn     string
+	is, notIs     string // state of a listing
+	below         int64  // its highest price, in hundredths; 0: any
 }
 
 // searches are what people of these tests look for.
@@ -36,6 +38,10 @@ var searches = []search{
 	{text: "text -in:club-private", all: []string{"text"}, notIn: "club-private"},
 	{text: "in:nowhere text", all: []string{"text"}, in: "nowhere"},
 	{text: "in:bob/photos", in: "bob/photos"},
+	{text: "is:active", is: "active"},
+	{text: "in:club-public is:active price:..50", in: "club-public", is: "active", below: 5000},
+	{text: "text is:closed", all: []string{"text"}, is: "closed"},
+	{text: "in:club-private -is:expired", in: "club-private", notIs: "expired"},
 	{text: "text -in:ann/private", all: []string{"text"}, notIn: "ann/private"},
 }
 
@@ -64,6 +70,9 @@ func says(text, words string) bool {
 // found says by which of the places asked for the viewer finds the post, if at all.
 func (o *oracle) found(n rivers.Name, p post) (places []int64, ok bool) {
 	s := searchNamed(n.Term)
+	if s.is != "" && p.State != s.is || s.notIs != "" && p.State == s.notIs || s.below > 0 && (p.Price == nil || *p.Price > s.below) {
+		return nil, false
+	}
 	allowed := func(author int64, text string) bool {
 		return (s.not == "" || !says(text, s.not)) && (s.notFrom == "" || o.accounts[author].Name != s.notFrom)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/rules"
 )
 
 // barred finds those of @posts that stand in a group where @author may not post, with the name of one.
@@ -45,4 +47,17 @@ func barredTx(ctx context.Context, tx pgx.Tx, author int64, posts []int64) (map[
 		return nil, fmt.Errorf("find posts in groups where their author may not post: %w", err)
 	}
 	return by, nil
+}
+
+// checkBarredTx returns an InvalidError "to_closed" for a locked post that its author may not change,
+// with the name of a group that forbids it.
+func checkBarredTx(ctx context.Context, tx pgx.Tx, author, post int64) error {
+	by, err := barredTx(ctx, tx, author, []int64{post})
+	if err != nil {
+		return err
+	}
+	if place := by[post]; place != "" {
+		return rules.ToClosed.Broken(place)
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"riverrun/timelines/drafts"
 	"riverrun/timelines/files"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/listings"
 	"riverrun/timelines/marks"
 	"riverrun/timelines/notices"
 	"riverrun/timelines/publishing"
@@ -40,6 +41,8 @@ type NewPost struct {
 	Plain bool
 	// Files are the author's uploads to attach, in this order. Beside files the text may be empty.
 	Files []files.Attachment
+	// Listing are the fields of a listing; nil: the post is none.
+	Listing *listings.Fields
 	// Draft is the draft that the post was made of, if any. It goes in the transaction that makes
 	// the post.
 	Draft drafts.Version
@@ -56,6 +59,7 @@ type writtenPost struct {
 	to       []string
 	textLang postLanguage
 	attach   *attached
+	offer    *listings.Offer // nil: the post is no listing
 }
 
 // check returns the post as it is stored, or what is wrong with it whoever its author is.
@@ -64,9 +68,11 @@ func (s Posts) check(n NewPost) (w writtenPost, err error) {
 	if w.body, err = rules.Body(n.Body, rules.PostLong, len(n.Files) > 0); err != nil {
 		return w, err
 	}
-	if err := errors.Join(checkKey(n.Key), w.attach.check()); err != nil {
+	offer, offerErr := offerOf(n.Listing)
+	if err := errors.Join(checkKey(n.Key), w.attach.check(), offerErr); err != nil {
 		return w, err
 	}
+	w.offer = offer
 	if w.to, err = cleanDestinations(n.To); err != nil {
 		return w, err
 	}
@@ -75,15 +81,15 @@ func (s Posts) check(n NewPost) (w writtenPost, err error) {
 }
 
 // admitTx finds and locks the destinations (addressTx), and returns an error unless the author may write to them.
-func (s Posts) admitTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (address, error) {
+func (s Posts) admitTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (address, []destination, error) {
 	where, found, err := addressTx(ctx, tx, author, to)
 	if err != nil {
-		return address{}, err
+		return address{}, nil, err
 	}
 	if err := checkWritableTx(ctx, tx, author, found); err != nil {
-		return address{}, err
+		return address{}, nil, err
 	}
-	return where, s.checkReachTx(ctx, tx, author, found)
+	return where, found, s.checkReachTx(ctx, tx, author, found)
 }
 
 // ToEyes is the destination that only the author reads. No account and no sub-feed can
@@ -102,7 +108,8 @@ var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 // "to_stranger", and more than MaxDestinations are "to_many". A stranger's post too many is a *StrangerError. ToEyes together with other destinations is "to_eyes". For a
 // Key that the author sent before, Posts.Create returns the post made then, Repeated; with
 // other content it is an InvalidError "key_used". The errors of files are "files_many",
-// "file_unknown" and "alt_long". scheduled.ErrGone if the version of a scheduled post is no more.
+// "file_unknown" and "alt_long"; those of a listing are the codes of listings.Fault, joined, and
+// "listing_place" if none of the destinations takes listings. scheduled.ErrGone if the version of a scheduled post is no more.
 func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 	w, err := s.check(n)
 	if err != nil {
@@ -114,7 +121,7 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 				return Change{}, err
 			}
 		}
-		where, err := s.admitTx(ctx, tx, n.Author, w.to)
+		where, found, err := s.admitTx(ctx, tx, n.Author, w.to)
 		if err != nil {
 			return Change{}, err
 		}
@@ -138,6 +145,9 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 			return Change{}, err
 		}
 		if _, err := w.attach.setTx(ctx, tx, n.Author, c.PostID, 0); err != nil {
+			return Change{}, err
+		}
+		if err := listTx(ctx, tx, c.PostID, w.offer, found); err != nil {
 			return Change{}, err
 		}
 		entered, err := placeTx(ctx, tx, c.PostID, textLang.lang, where)

@@ -42,7 +42,8 @@ var (
 // "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", "subfeed_full",
 // "level_unknown", "writers_unknown", "name_unknown", "member_none", "member_remove", "admin_last",
 // "admin_demote", "list_taken", "list_unknown", "lists_many", "member_unknown",
-// "hides_many", "reader_self", "term_empty", "term_long", "term_person", "query_nothing", "query_long", "query_terms", and of imports
+// "hides_many", "reader_self", "term_empty", "term_long", "term_person", "query_nothing", "query_long", "query_terms",
+// "listing_place", "listing_none", "listing_closed", those of listings.Fault, and of imports
 // "comment_twice" (one key under two posts) and "kind_other" (a group that stands
 // here as a person).
 type InvalidError = rules.InvalidError

@@ -34,7 +34,11 @@ type form struct {
 // form returns the form of n; body and to are n's own as they are stored, files as
 // askedTx has them. The order of destinations does not matter.
 func (n NewPost) form(body string, to, files []string) form {
-	return formOf(n.Key, slices.Concat([]string{"post", body, n.Language}, slices.Sorted(slices.Values(to)), files)...)
+	parts := slices.Concat([]string{"post", body, n.Language}, slices.Sorted(slices.Values(to)), files)
+	if l := n.Listing; l != nil {
+		parts = append(parts, "listing", l.Price, l.Currency, l.Place, l.Condition, l.Until)
+	}
+	return formOf(n.Key, parts...)
 }
 
 // form returns the form of n; code and body are n's own as they are stored.

@@ -11,6 +11,7 @@ import (
 	"riverrun/timelines/edits"
 	"riverrun/timelines/files"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/listings"
 	"riverrun/timelines/notices"
 	"riverrun/timelines/publishing"
 	"riverrun/timelines/rights"
@@ -110,12 +111,15 @@ type Revision struct {
 	// the author's.
 	Files    []files.Attachment
 	SetFiles bool
+	// Listing are the fields of the listing from now on; nil: they stay. See Fields.Check and
+	// listings.SetTx.
+	Listing *listings.Fields
 }
 
 // Revise makes all of a revision, or nothing. ErrNotFound if the actor cannot read the post,
 // ErrForbidden if it is another's; the InvalidErrors are those of Create, "to_none", and "to_closed"
 // with the name of a group where the post stands after it and the author may not post any more, unless the
-// revision only moves it (see barredTx).
+// revision only moves it (see barredTx); with Listing also "listing_none" and "listing_closed".
 func (s Posts) Revise(ctx context.Context, actor int64, code string, r Revision) (Change, error) {
 	var attach *attached
 	if r.SetFiles {
@@ -141,12 +145,12 @@ func (s Posts) Revise(ctx context.Context, actor int64, code string, r Revision)
 	if err := errors.Join(err, attach.check()); err != nil {
 		return Change{}, err
 	}
-	return s.revise(ctx, actor, code, t, to, attach)
+	return s.revise(ctx, actor, code, t, to, attach, r.Listing)
 }
 
 // revise changes the actor's own post: its text unless that is nil, its
-// destinations unless there are none, its files unless attach is nil.
-func (s *core) revise(ctx context.Context, actor int64, code string, t *text, to []string, attach *attached) (Change, error) {
+// destinations unless there are none, its files unless attach is nil, its listing unless fields is.
+func (s *core) revise(ctx context.Context, actor int64, code string, t *text, to []string, attach *attached, fields *listings.Fields) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		var where address
 		var found []destination
@@ -180,22 +184,26 @@ func (s *core) revise(ctx context.Context, actor int64, code string, t *text, to
 		if err != nil {
 			return Change{}, err
 		}
+		var counts publishing.Counts
+		relisted, err := s.relistTx(ctx, tx, p, fields, &counts)
+		if err != nil {
+			return Change{}, err
+		}
 		if t != nil && t.body == "" && attach == nil {
 			if err := hasFilesTx(ctx, tx, p.ID, 0); err != nil {
 				return Change{}, err
 			}
 		}
-		if !rewritten && !moved && !refiled {
+		if !rewritten && !moved && !refiled && !relisted {
 			return Change{}, &unchanged{c}
 		}
-		if rewritten || refiled {
-			barred, err := barredTx(ctx, tx, actor, []int64{p.ID})
-			if err != nil {
+		if rewritten || refiled || relisted {
+			if err := checkBarredTx(ctx, tx, actor, p.ID); err != nil {
 				return Change{}, err
 			}
-			if place := barred[p.ID]; place != "" {
-				return Change{}, rules.ToClosed.Broken(place)
-			}
+		}
+		if err := counts.ApplyTx(ctx, tx); err != nil {
+			return Change{}, err
 		}
 		return s.touchTx(ctx, tx, c, slices.Concat(touched, left))
 	})
@@ -345,7 +353,7 @@ func emptyPostsTx(ctx context.Context, tx pgx.Tx, posts []int64, counts *publish
 	if err := tx.SendBatch(ctx, &empty).Close(); err != nil {
 		return nil, fmt.Errorf("delete posts: %w", err)
 	}
-	if err := edits.RemoveTx(ctx, tx, posts); err != nil {
+	if err := errors.Join(edits.RemoveTx(ctx, tx, posts), listings.RemoveTx(ctx, tx, posts)); err != nil {
 		return nil, err
 	}
 	rows, err := tx.Query(ctx, `

@@ -101,15 +101,20 @@ func (s accounts) account(w http.ResponseWriter, r *request) error {
 	if n.Kind == rivers.Faves {
 		return movedTo(w, r.Request, savedPath)
 	}
+	filter, wrong, err := s.filtered(r, n)
+	if err != nil {
+		return err
+	}
 	var page view.Account
 	err = s.rivers.AtOneMoment(r.Context(), func() (rivers.Moment, error) {
 		if page, err = s.accountView(r, at, n, name); err != nil {
 			return rivers.Moment{}, err
 		}
+		page.Filter = filter
 		return page.Page.At, nil
 	})
 	if errors.Is(err, rivers.ErrForbidden) {
-		return s.closedAccount(w, r, a, n.Term)
+		return s.closedAccount(w, r, a, subfeedSlug(n))
 	}
 	if err != nil {
 		return err
@@ -130,7 +135,19 @@ func (s accounts) account(w http.ResponseWriter, r *request) error {
 			page.River.Public = page.AsPublic(s.publicBase())
 		}
 	}
+	if wrong.Text != "" {
+		page.Wrong = wrong
+		return s.html(w, r, http.StatusBadRequest, view.AccountPage(page))
+	}
 	return s.html(w, r, http.StatusOK, view.AccountPage(page))
+}
+
+// subfeedSlug is the slug of the sub-feed whose river it is, or empty.
+func subfeedSlug(n rivers.Name) string {
+	if n.Kind == rivers.Subfeed {
+		return n.Term
+	}
+	return ""
 }
 
 // accountView reads the page of a river of the account of that name and, after it, the parts
@@ -149,7 +166,11 @@ func (s accounts) accountView(r *request, at view.Page, n rivers.Name, name stri
 		return view.Account{}, err
 	}
 	v.Heading = "@" + a.Name
+	v.NoIndex = v.NoIndex || at.Filtered
 	page := view.Account{River: v, Who: a, Access: a.Access}
+	if n.Kind == rivers.Search && (!page.Reads() || v.Sets.BlockedBetween(a.ID) || v.Sets.Unseen.Has(a.ID)) {
+		return view.Account{}, rivers.ErrForbidden // as of the group's own river
+	}
 	if a.Kind == timelines.User {
 		if page.Subfeeds, err = s.view.OpenSubfeedsOf(r.Context(), v.Sets, a.ID); err != nil {
 			return view.Account{}, err

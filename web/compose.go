@@ -50,6 +50,9 @@ func destinationsOf(values []string) []string {
 // newPost is the page with the form for a post: with the draft of the place asked for, or the current
 // one if it is a post's.
 func (s posts) newPost(w http.ResponseWriter, r *request) error {
+	if r.URL.Query().Has("listing") {
+		return s.newListing(w, r)
+	}
 	place, err := r.placeAsked()
 	if err != nil {
 		return err
@@ -91,6 +94,7 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 		Language: r.PostFormValue("language"),
 		Files:    r.attachments(),
 		Draft:    r.draft(),
+		Listing:  r.listing(),
 	}
 	later := r.later()
 	post.Scheduled = later.Of
@@ -143,7 +147,7 @@ func (s posts) composePage(r *request, sent timelines.NewPost, later view.Later,
 	c := view.Composer{
 		Body: sent.Body, Key: is.Key(sent.Key), Back: r.back("/"), Error: is,
 		Lang: sent.Language, Open: true, Direct: r.PostFormValue("direct") != "",
-		Place: sent.Draft.Place, Saved: sent.Draft.SavedAt, Later: later,
+		Place: sent.Draft.Place, Saved: sent.Draft.SavedAt, Later: later, Listing: sent.Listing,
 	}
 	if c.Files, err = s.shownAgain(r); err != nil {
 		return nil, err

@@ -58,6 +58,11 @@ func (s posts) editPostPage(w http.ResponseWriter, r *request, is view.FormError
 	if err != nil {
 		return err
 	}
+	if e.Listing = r.listing(); e.Listing == nil {
+		if e.Listing, err = s.listingOf(ctx, me, code); err != nil {
+			return err
+		}
+	}
 	if r.PostForm.Has("body") {
 		e.Body, e.Lang = r.PostForm.Get("body"), r.PostForm.Get("language")
 	} else {

@@ -61,6 +61,7 @@ func (s posts) editPost(w http.ResponseWriter, r *request) error {
 	if r.PostForm.Has(filesField) {
 		change.Files, change.SetFiles = r.attachments(), true
 	}
+	change.Listing = r.listing()
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		if err := r.fault(); err != nil {
 			return timelines.Change{}, err

@@ -345,6 +345,7 @@ func (s *Server) route(mux router) {
 		mine{s},
 		schedules{s},
 		reactions{s},
+		market{s},
 		lists{s},
 		groups{s},
 		directory{s},

@@ -159,7 +159,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 		}},
 		duration("RIVERRUN_GRACE_HOME", rivers.DefaultOptions().GraceHome, "how long the river of a home feed or list is kept while nobody looks at it", func(c *config) *time.Duration { return &c.graceHome }),
 		duration("RIVERRUN_GRACE", rivers.DefaultOptions().Grace, "the same for all other rivers; a search is kept for 30m at most", func(c *config) *time.Duration { return &c.grace }),
-		duration("RIVERRUN_EXPIRE_EVERY", jobs.DefaultExpireEvery, "how often rivers past their grace or depth are thrown away", func(c *config) *time.Duration { return &c.expireEvery }),
+		duration("RIVERRUN_EXPIRE_EVERY", jobs.DefaultExpireEvery, "how often rivers past their grace or depth are thrown away, and listings expire whose last day is over", func(c *config) *time.Duration { return &c.expireEvery }),
 		count("RIVERRUN_DEPTH", rivers.DefaultOptions().Depth, 150, 1_000_000, "how many posts of a home feed or a list are kept, or up to twice as many while it grows; what is older is read from the primary store", func(c *config) *int { return &c.depth }),
 		durationOrZero("RIVERRUN_LOCAL_BUMP_MAX_AGE", timelines.DefaultOptions().LocalBumpMaxAge, "how old a post may be for a like or a first comment to lift it in the home pages of that person's followers; 0: of any age", func(c *config) *time.Duration { return &c.localBumpMaxAge }),
 		count("RIVERRUN_BEST_OF", timelines.DefaultOptions().BestOf, 1, 1000, "how many people besides its author must like a post or comment on it for it to be one of the best; a changed number applies to a post at its next like or comment", func(c *config) *int { return &c.bestOf }),

@@ -71,8 +71,11 @@ func (d *demo) run(ctx context.Context) error {
 	}
 	if len(made) == 0 {
 		// A run that was cut short before this mark does all of this again, and
-		// changes only what is missing.
+		// changes only what is missing. Listings it makes again.
 		if err := d.connect(ctx); err != nil {
+			return err
+		}
+		if err := d.trade(ctx); err != nil {
 			return err
 		}
 		if err := d.node.timelines.Imports.Remember(ctx, demoMade, "account", map[string]int64{"town": d.ids["sam"]}); err != nil {

@@ -19,6 +19,7 @@ var townJSON []byte
 type town struct {
 	People, Groups []townAccount
 	Posts          []townPost
+	Market         market
 }
 
 type townAccount struct {

@@ -25,6 +25,20 @@ type Post struct {
 	Links        []Link        `json:"links,omitempty"`
 	Files        []File        `json:"files,omitempty"`
 	Likes        int64         `json:"likes"`
+	Listing      *Listing      `json:"listing,omitempty"`
+}
+
+// Listing is what a post offers. Prices are in hundredths of the currency.
+type Listing struct {
+	Price     *int64     `json:"price"`
+	Currency  string     `json:"currency"`
+	Place     string     `json:"place"`
+	Condition string     `json:"condition"`
+	Until     time.Time  `json:"until"`
+	State     string     `json:"state"`
+	How       *string    `json:"how,omitempty"`
+	Paid      *int64     `json:"paid,omitempty"`
+	ClosedAt  *time.Time `json:"closed_at,omitempty"`
 }
 
 // Destination is where a post stands: a timeline of that kind. Name and Title are those of a group, of
@@ -100,7 +114,10 @@ var postsQuery = `
 			FROM attachments x WHERE x.post_id = p.id) AS links,
 		` + filesOf("f.post_id = p.id AND f.comment_id IS NULL") + ` AS files,
 		CASE WHEN ` + rights.SeenPost + ` THEN (SELECT count(*) FROM likes l WHERE l.post_id = p.id AND ` + rights.UnbannedAs("l.account_id") + `)
-			ELSE 0 END AS likes
+			ELSE 0 END AS likes,
+		(SELECT json_build_object('price', l.price, 'currency', l.currency, 'place', l.place, 'condition', l.condition, 'until', l.until_at,
+				'state', l.state, 'how', l.how, 'paid', l.sold_price, 'closed_at', l.closed_at)
+			FROM listings l WHERE l.post_id = p.id) AS listing
 	FROM unnest(@ids::bigint[]) WITH ORDINALITY n (id, no) JOIN posts p ON p.id = n.id
 	WHERE p.author_id = @viewer AND p.deleted_at IS NULL
 	ORDER BY n.no`

@@ -102,7 +102,7 @@ func (s *Store) forgetTx(ctx context.Context, tx pgx.Tx, account int64) (more bo
 		}
 	}
 	const gone = `
-		UPDATE accounts SET kind = 'gone', name = '-' || md5(random()::text), title = '—', about = '', language = '', picture = '',
+		UPDATE accounts SET kind = 'gone', name = '-' || md5(random()::text), title = '—', about = '', language = '', picture = '', listings_in = '',
 			created_at = now(), friends_only = false, notices_off = 0, alerts_seen = 0, rules_agreed = 0
 		WHERE id = @account`
 	for _, query := range []string{gone, `DELETE FROM leaving WHERE account_id = @account`} {

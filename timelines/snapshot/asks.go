@@ -35,6 +35,17 @@ type ask struct {
 	Placed    bool    `json:"placed"`
 	Places    []int64 `json:"places"`
 	Elsewhere []int64 `json:"elsewhere"`
+	// Listed: the post must be a listing in one of States, if there are any, at a price from Lowest to
+	// Highest, where nil is no bound. Unlisted: it must not be one in one of NotStates, or at a price
+	// from a NotLowest to its NotHighest.
+	Listed     bool     `json:"listed"`
+	States     []string `json:"states"`
+	Lowest     *int64   `json:"lowest"`
+	Highest    *int64   `json:"highest"`
+	Unlisted   bool     `json:"unlisted"`
+	NotStates  []string `json:"not_states"`
+	NotLowest  []*int64 `json:"not_lowest"`
+	NotHighest []*int64 `json:"not_highest"`
 
 	nothing bool // can find nothing
 }
@@ -107,6 +118,7 @@ func askOf(q Query, names map[string]called) ask {
 	a := ask{
 		Words: q.words(), BarredWords: q.barredWords(), Textual: q.asksOfText(),
 		Places: []int64{}, Elsewhere: []int64{}, nothing: !q.Finds(),
+		States: []string{}, NotStates: []string{}, NotLowest: []*int64{}, NotHighest: []*int64{},
 	}
 	author := func(name string) (string, bool) {
 		c, ok := names[name]
@@ -134,6 +146,22 @@ func askOf(q Query, names map[string]called) ask {
 		case t.kind == termIn:
 			a.Placed = true
 			a.Places = append(a.Places, names[t.text].places...)
+		case t.kind == termIs && t.not:
+			a.Unlisted, a.NotStates = true, append(a.NotStates, t.text)
+		case t.kind == termIs:
+			a.Listed, a.States = true, append(a.States, t.text)
+		case t.kind == termPrice && t.not:
+			low, high := priceBounds(t.text)
+			a.Unlisted, a.NotLowest, a.NotHighest = true, append(a.NotLowest, low), append(a.NotHighest, high)
+		case t.kind == termPrice:
+			low, high := priceBounds(t.text)
+			a.Listed = true
+			if low != nil && (a.Lowest == nil || *low > *a.Lowest) {
+				a.Lowest = low
+			}
+			if high != nil && (a.Highest == nil || *high < *a.Highest) {
+				a.Highest = high
+			}
 		}
 	}
 	a.nothing = a.nothing || from && len(authors) == 0 || a.Placed && len(a.Places) == 0

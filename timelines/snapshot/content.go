@@ -53,6 +53,8 @@ type Content struct {
 	Attached []Attached
 	// Card is what the page of the post's first link says of itself; nil if it says nothing.
 	Card *Card
+	// Listing is what the post offers; nil if it is no listing.
+	Listing *Listing
 }
 
 // Marked is a tag's or a person's timeline that a text of the post names, and the text's
@@ -115,6 +117,19 @@ type Card struct {
 	Height   int    `json:"height,omitempty"`
 	Type     string `json:"type,omitempty"`
 	Blurhash string `json:"blurhash,omitempty"`
+}
+
+// Listing is what a listing offers (package listings). Prices are hundredths of the currency, and Until is
+// the end of its last day, in microseconds.
+type Listing struct {
+	Price     *int64 `json:"price,omitempty"`
+	Currency  string `json:"currency"`
+	Place     string `json:"place,omitempty"`
+	Condition string `json:"condition"`
+	Until     int64  `json:"until"`
+	State     string `json:"state"`
+	How       string `json:"how,omitempty"`
+	Paid      *int64 `json:"paid,omitempty"`
 }
 
 // uploads makes the JSON of the uploads f that a condition selects, in their order. The size
@@ -218,7 +233,10 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id) || ` + postUploads + ` AS attached,
 			(SELECT jsonb_build_object('url', l.url, 'title', l.title, 'about', l.about, 'site', l.site, 'host', l.host,
 					'width', l.width, 'height', l.height, 'type', l.type, 'blurhash', l.blurhash)
-				FROM post_links k JOIN links l ON l.id = k.link_id WHERE k.post_id = p.id AND l.host <> '') AS card
+				FROM post_links k JOIN links l ON l.id = k.link_id WHERE k.post_id = p.id AND l.host <> '') AS card,
+			(SELECT jsonb_build_object('price', l.price, 'currency', l.currency, 'place', l.place, 'condition', l.condition,
+					'until', (extract(epoch FROM l.until_at) * 1000000)::bigint, 'state', l.state, 'how', coalesce(l.how, ''), 'paid', l.sold_price)
+				FROM listings l WHERE l.post_id = p.id) AS listing
 		FROM posts p
 		CROSS JOIN LATERAL (
 			SELECT count(*) AS comments, coalesce((extract(epoch FROM max(c.edited_at)) * 1000000)::bigint, 0) AS edited_at

@@ -15,10 +15,13 @@ import (
 // The language has words, which must all be there, whatever their endings; "phrases",
 // whose words stand side by side; #tags; from:name for the author of the text, any of
 // several; in:name for the group or the person's feeds where the post stands, and
-// in:name/slug for the sub-feed alone, any of several. A - before any of these excludes
-// it. от: and в: mean the same as from: and in:, and the name me, in Russian я or меня, is
-// the viewer. No query is wrong: an open quote ends with the query, and empty terms (a
-// lone -, from: without a name) are ignored.
+// in:name/slug for the sub-feed alone, any of several; is:active, is:expired and is:closed
+// for listings in that state, any of several; price:10..50 for listings at a price within
+// these bounds (one may be left out), and price:10 for that price. A - before any
+// of these excludes it. от:, в:, это: (активно, истекло, закрыто) and цена: mean the same in
+// Russian, and the name me, in Russian я or меня, is the viewer. No query is wrong: an open
+// quote ends with the query, empty terms (a lone -, from: without a name) are ignored, and
+// is: or price: with anything else are words.
 //
 // One text finds a post: its own, or one of its comments. This text must have all that is
 // asked for and nothing that is excluded, and the post's own text must have nothing that
@@ -42,13 +45,24 @@ const (
 	termTag
 	termFrom
 	termIn
+	termIs
+	termPrice
 )
 
 // prefixes are those of terms in the canonical form.
-var prefixes = map[termKind]string{termTag: "#", termFrom: "from:", termIn: "in:"}
+var prefixes = map[termKind]string{termTag: "#", termFrom: "from:", termIn: "in:", termIs: "is:", termPrice: "price:"}
 
 // spellings are all prefixes that can be typed.
-var spellings = map[string]termKind{"#": termTag, "from:": termFrom, "от:": termFrom, "in:": termIn, "в:": termIn}
+var spellings = map[string]termKind{
+	"#": termTag, "from:": termFrom, "от:": termFrom, "in:": termIn, "в:": termIn,
+	"is:": termIs, "это:": termIs, "price:": termPrice, "цена:": termPrice,
+}
+
+// listed are the states of listings as they can be typed, by the state.
+var listed = map[string]string{
+	"active": "active", "expired": "expired", "closed": "closed",
+	"активно": "active", "истекло": "expired", "закрыто": "closed",
+}
 
 // self is the name that stands for the viewer, in the canonical form. It is too short for an
 // account. selves are other words for it.
@@ -113,15 +127,22 @@ func nextTerm(s string) (t queryTerm, rest string) {
 			switch t.kind = kind; kind {
 			case termTag:
 				t.text = tagOf(value)
+			case termIs:
+				t.text = listed[value]
+			case termPrice:
+				t.text = priceTerm(value)
 			case termIn: // as a link has it, too
 				t.text = ofSelf(strings.TrimRight(strings.TrimLeft(value, "@/"), "/"))
 			default:
 				t.text = ofSelf(strings.TrimLeft(value, "@"))
 			}
+			if t.text == "" && (kind == termIs || kind == termPrice) {
+				break // words with a colon, as in "is:it"
+			}
 			return t, rest
 		}
 	}
-	t.text = plainWords(word)
+	t.kind, t.text = termText, plainWords(word)
 	return t, rest
 }
 
@@ -248,9 +269,9 @@ func (q Query) AccountWords() []string {
 }
 
 // asksOfText reports whether the query asks for anything in the text or for its author, and
-// not only for the post's place.
+// not only for the post's place, or for what it offers.
 func (q Query) asksOfText() bool {
-	return slices.ContainsFunc(q.terms, func(t queryTerm) bool { return !t.not && t.kind != termIn })
+	return slices.ContainsFunc(q.terms, func(t queryTerm) bool { return !t.not && t.kind < termIn })
 }
 
 // words returns the query's words and phrases as websearch_to_tsquery reads them, all in

@@ -38,6 +38,11 @@ func TestParseQuery(t *testing.T) {
 		`white"black cat"grey`:           `"black cat" grey white`,
 		"Кошки И Ёлки":                   "и кошки ёлки",
 		"https://river.example/?q=%22":   "https://river.example/?q=%22",
+		"Это:АКТИВНО is:closed это:":   "это: is:active is:closed",
+		"is:it -is:expired":            "is:it -is:expired",
+		"price:10..50,5 цена:7":        "price:10..50.50 price:7..7",
+		"price:..0 price:.. price:x..": "price:.. price:x.. price:..0",
+		`"is:active"`:                  `"is:active"`,
 	} {
 		q, problem := ParseQuery(text)
 		if problem != "" {

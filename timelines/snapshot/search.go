@@ -61,14 +61,34 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 		"viewer": at.Viewer, "texts": sn.limits.Texts,
 		"placed": a.Placed, "places": a.Places, "elsewhere": a.Elsewhere,
 	}
-	if a.Textual {
+	offers := ``
+	if a.Listed {
+		args["states"], args["lowest"], args["highest"] = a.States, a.Lowest, a.Highest
+		offers = listedAs("l", "@states::text[]", "@lowest::bigint", "@highest::bigint")
+	}
+	switch {
+	case a.Textual:
 		args["words"], args["marks"] = a.Words, a.Marks
-	} else {
+	case a.Listed && a.Placed:
+		found = `
+			SELECT l.post_id FROM listings l JOIN timeline_entries e ON e.post_id = l.post_id
+			WHERE e.timeline_id = ANY(@places) AND NOT e.withdrawn AND ` + offers + ` LIMIT @texts::bigint + 1`
+	case a.Listed:
+		found = `SELECT l.post_id FROM listings l WHERE ` + offers + ` LIMIT @texts::bigint + 1`
+	default:
 		found = `
 			SELECT e.post_id FROM timeline_entries e
 			WHERE e.timeline_id = ANY(@places) AND NOT e.withdrawn LIMIT @texts::bigint + 1`
 	}
-	allowed := ``
+	allowed, fits := ``, ``
+	if a.Listed && a.Textual {
+		fits = ` AND EXISTS (SELECT FROM listings l WHERE l.post_id = p.id AND ` + offers + `)`
+	}
+	if a.Unlisted {
+		args["not_states"], args["not_lowest"], args["not_highest"] = a.NotStates, a.NotLowest, a.NotHighest
+		fits += ` AND NOT EXISTS (SELECT FROM listings l WHERE l.post_id = p.id AND ` +
+			barredListing("l", "@not_states::text[]", "@not_lowest::bigint[]", "@not_highest::bigint[]") + `)`
+	}
 	if a.BarredWords+a.BarredMarks != "" {
 		args["barred_words"], args["barred_marks"] = a.BarredWords, a.BarredMarks
 		allowed = ` AND NOT EXISTS (
@@ -86,7 +106,7 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 			FROM found f JOIN posts p ON p.id = f.post_id
 			WHERE p.deleted_at IS NULL AND (` + by + `, p.id) < (@place::bigint, @post::bigint)
 				AND (p.is_public OR @viewer::bigint <> 0 OR EXISTS (SELECT FROM unflagged_timelines))
-				AND (NOT @placed::boolean OR p.decisive && @places::bigint[]) AND NOT p.decisive && @elsewhere::bigint[]
+				AND (NOT @placed::boolean OR p.decisive && @places::bigint[]) AND NOT p.decisive && @elsewhere::bigint[]` + fits + `
 			ORDER BY place DESC, p.id DESC LIMIT @rows::bigint
 		)
 		SELECT m.id, m.place, (SELECT count(*) FROM found), ` + rights.ReadablePost + allowed + ` AS taken
@@ -131,13 +151,27 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 	return out, sn.bound(ctx, 0)
 }
 
+// listedAs is true for a listing in one of the states, if any are given, and at a price within the
+// bounds, where NULL is no bound.
+func listedAs(l, states, lowest, highest string) string {
+	return `(cardinality(` + states + `) = 0 OR ` + l + `.state = ANY(` + states + `))
+		AND (` + lowest + ` IS NULL OR ` + l + `.price >= ` + lowest + `) AND (` + highest + ` IS NULL OR ` + l + `.price <= ` + highest + `)`
+}
+
+// barredListing is true for a listing in one of the states, or at a price within one of the pairs of
+// bounds.
+func barredListing(l, states, lowest, highest string) string {
+	return `(` + l + `.state = ANY(` + states + `) OR EXISTS (SELECT FROM unnest(` + lowest + `, ` + highest + `) AS b (lowest, highest)
+		WHERE (b.lowest IS NULL OR ` + l + `.price >= b.lowest) AND (b.highest IS NULL OR ` + l + `.price <= b.highest) AND ` + l + `.price IS NOT NULL))`
+}
+
 // TooCommon reports whether a query asks only for words as common as "the". The index
 // leaves them out, so the query finds nothing.
 func (q Query) TooCommon(ctx context.Context, pool *pgxpool.Pool) (bool, error) {
 	words := ""
 	for _, t := range q.terms {
 		switch {
-		case t.not || t.kind == termIn:
+		case t.not || t.kind >= termIn:
 		case t.kind != termText:
 			return false, nil
 		default:
@@ -240,13 +274,16 @@ func (sn *Snapshot) Matches(ctx context.Context, asked []ViewerQuery, posts []in
 	if err != nil {
 		return nil, fmt.Errorf("encode searches: %w", err)
 	}
-	const query = `
+	query := `
 		WITH asks AS MATERIALIZED (
 			SELECT a.i, a.textual, a.placed, a.places, a.elsewhere,
 				websearch_to_tsquery('pg_catalog.russian', a.words) && a.marks::tsquery AS asked,
-				websearch_to_tsquery('pg_catalog.russian', a.barred_words) || a.barred_marks::tsquery AS barred
+				websearch_to_tsquery('pg_catalog.russian', a.barred_words) || a.barred_marks::tsquery AS barred,
+				a.listed, a.states, a.lowest, a.highest, a.unlisted, a.not_states, a.not_lowest, a.not_highest
 			FROM jsonb_to_recordset(@asks::jsonb) AS a(i integer, textual boolean, placed boolean,
-				places bigint[], elsewhere bigint[], words text, marks text, barred_words text, barred_marks text)
+				places bigint[], elsewhere bigint[], words text, marks text, barred_words text, barred_marks text,
+				listed boolean, states text[], lowest bigint, highest bigint,
+				unlisted boolean, not_states text[], not_lowest bigint[], not_highest bigint[])
 		)
 		SELECT a.i, p.id, f.authors, ARRAY(
 			SELECT d FROM unnest(p.decisive) d WHERE d = ANY(a.places) ORDER BY d)
@@ -261,6 +298,9 @@ func (sn *Snapshot) Matches(ctx context.Context, asked []ViewerQuery, posts []in
 			END AS authors) f
 		WHERE p.id = ANY(@posts) AND p.deleted_at IS NULL AND cardinality(f.authors) > 0
 			AND (NOT a.placed OR p.decisive && a.places) AND NOT p.decisive && a.elsewhere
+			AND (NOT a.listed OR EXISTS (SELECT FROM listings l WHERE l.post_id = p.id AND ` + listedAs("l", "a.states", "a.lowest", "a.highest") + `))
+			AND (NOT a.unlisted OR NOT EXISTS (SELECT FROM listings l WHERE l.post_id = p.id AND ` +
+		barredListing("l", "a.not_states", "a.not_lowest", "a.not_highest") + `))
 			AND NOT EXISTS (
 				SELECT FROM texts t WHERE t.post_id = p.id AND t.comment_id = 0 AND t.lexemes @@ a.barred)`
 	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"asks": string(doc), "posts": posts, "authors": maxAuthors})

@@ -34,7 +34,7 @@ var Groups = []Group{Texts, Entries, Reactions, People, Files, Previews, Sources
 // tables says which tables belong to which group; storage_test.go holds it to the schema. Those of the
 // schema queue are jobs.
 var tables = map[Group]string{
-	Texts:         "posts comments texts text_marks former_texts drafts attachments origins removals reads author_counters author_totals bulk_acts counter_checks current_drafts visitor_drafts visitor_keys scheduled_posts",
+	Texts:         "posts comments texts text_marks former_texts drafts attachments origins removals reads author_counters author_totals bulk_acts counter_checks current_drafts visitor_drafts visitor_keys scheduled_posts listings",
 	Entries:       "timelines timeline_entries subfeeds unflagged_timelines behind home_visits",
 	Reactions:     "likes comment_likes faves hidden_posts hidden_terms muted_posts",
 	People:        "accounts credentials sessions readers excluded subscriptions subscription_requests lists list_members group_admins group_blocks keys bans show_banned hidden_accounts account_events account_links exports leaving left_names strangers access_clock access_log",

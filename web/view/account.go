@@ -23,6 +23,9 @@ type Account struct {
 	Subfeed  timelines.Subfeed // whose page this is; zero on other pages
 	// Requested: the viewer asked to follow the account and waits for an answer.
 	Requested bool
+	// Filter is what of a group's listings the page shows; zero: all posts. Wrong is the error of its form.
+	Filter ListingFilter
+	Wrong  FormError
 	// Profile is empty if the viewer may not read the account itself.
 	Profile Profile
 }
@@ -44,6 +47,14 @@ func (v Account) shut() string {
 		return v.Locale.T("account.shut.group")
 	}
 	return v.Locale.T("account.shut", "who", v.Who.Title)
+}
+
+// title is what the page is called.
+func (v Account) title() string {
+	if v.At.Filtered {
+		return v.Who.Title + " · " + v.Filter.title(v.Locale)
+	}
+	return v.River.title()
 }
 
 // empty returns the text in place of entries.
@@ -73,7 +84,7 @@ func (v Account) writersTitle() string {
 // mayPost reports whether the viewer may write here: on the own page, and in a group if its
 // rule allows it.
 func (v Account) mayPost() bool {
-	if !v.signedIn() || !v.IsFeed() && !v.isSubfeed() || !v.Top() {
+	if !v.signedIn() || !v.IsFeed() && !v.isSubfeed() || !v.Top() || v.At.Filtered {
 		return false
 	}
 	if v.IsGroup() {
@@ -85,7 +96,7 @@ func (v Account) mayPost() bool {
 // unheard returns the reason why the viewer cannot post to this group; "" if there is none.
 func (v Account) unheard() string {
 	switch {
-	case !v.signedIn() || !v.IsGroup() || !v.Top() || v.mayPost():
+	case !v.signedIn() || !v.IsGroup() || !v.Top() || v.mayPost() || v.At.Filtered:
 		return ""
 	case v.blockedBy(v.Who.ID):
 		return v.Locale.T("account.unheard.blocked")

@@ -9,6 +9,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/drafts"
 	"riverrun/timelines/files"
+	"riverrun/timelines/listings"
 )
 
 // Composer is the form for a new post as it is shown: empty, made ready for a
@@ -32,7 +33,9 @@ type Composer struct {
 	Back   string
 	Files  []files.File // uploaded and not sent yet
 	Later  Later        // when it is to be published
-	Error  FormError
+	// Listing: the form makes a listing; nil: a post.
+	Listing *listings.Fields
+	Error   FormError
 }
 
 func NewComposer(back string, to ...timelines.Account) Composer {
@@ -100,6 +103,9 @@ func (c Composer) title(loc *Locale) string {
 	if c.Direct {
 		return loc.T("compose.message")
 	}
+	if c.Listing != nil {
+		return loc.T("listings.new")
+	}
 	return loc.T("compose.title")
 }
 
@@ -117,6 +123,9 @@ func (c Composer) send(loc *Locale) string {
 func (c Composer) placeholder(loc *Locale) string {
 	if c.Direct {
 		return loc.T("compose.message.hint")
+	}
+	if c.Listing != nil {
+		return loc.T("listings.text")
 	}
 	if len(c.To) == 1 && len(c.Own) == 0 && c.To[0].Kind == timelines.Group {
 		return loc.T("compose.placeholder.group", "group", c.To[0].Title)

@@ -20,6 +20,8 @@ type Page struct {
 	Title, Empty string
 	// Unfed: it has no feed file. A feed reader must not repeat a search each hour for ever.
 	Unfed bool
+	// Filtered: the river is a search for listings of the account, as the query says (ListingFilter).
+	Filtered bool
 	// Plain: it shows its title, its entries and nothing else.
 	Plain bool
 	// Compose is the form above the newest entries of a plain page, if there is one.
@@ -43,6 +45,7 @@ var Pages = []Page{
 	{Kind: rivers.Hashtag, Path: "/tag/{tag}", Title: "river.tag", Empty: "empty.tag"},
 	{Kind: rivers.List, Path: "/lists/{slug}", Title: "river.list", Empty: "empty.list"},
 	{Kind: rivers.Post, Path: "/p/{code}"},
+	{Kind: rivers.Search, Path: "/{name}", Title: "river.user", Empty: "listings.empty", Unfed: true, Filtered: true},
 	{Kind: rivers.User, Path: "/{name}", Title: "river.user", Empty: "empty.user"},
 	{Kind: rivers.Group, Path: "/{name}", Title: "river.user", Empty: "empty.group"},
 	{Kind: rivers.Likes, Path: "/{name}/likes", Title: "river.likes", Empty: "empty.likes"},
@@ -68,6 +71,10 @@ func (p Page) At(path string, query url.Values) (name string, ok bool) {
 			return "", false
 		}
 	}
+	if p.Filtered {
+		f, fault := ListingFilterOf(query)
+		return f.search(strings.Join(names, "")), fault == nil && f != (ListingFilter{})
+	}
 	if p.By != "" {
 		return strings.TrimSpace(query.Get(p.By)), true
 	}
@@ -80,6 +87,9 @@ func (p Page) Address(path string, query url.Values) string {
 	address := (&url.URL{Path: path}).EscapedPath()
 	if name := strings.TrimSpace(query.Get(p.By)); p.By != "" && name != "" {
 		address += "?" + url.Values{p.By: {name}}.Encode()
+	}
+	if f, fault := ListingFilterOf(query); p.Filtered && fault == nil {
+		address += f.query()
 	}
 	return address
 }

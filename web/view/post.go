@@ -3,6 +3,7 @@ package view
 import (
 	"riverrun/timelines"
 	"riverrun/timelines/files"
+	"riverrun/timelines/listings"
 	"riverrun/timelines/rules"
 )
 
@@ -40,6 +41,8 @@ type Edit struct {
 	// are when the form is opened, as it spells them.
 	Places *Composer
 	Was    string
+	// Listing are the fields of a listing that is not closed; nil: none.
+	Listing *listings.Fields
 }
 
 func (e Edit) title(loc *Locale) string {

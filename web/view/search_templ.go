@@ -350,6 +350,8 @@ func searchHelp(p *Base) templ.Component {
 			"mine":   term(p.Locale.T("search.mine")),
 			"in":     term(p.Locale.T("search.in")),
 			"sub":    term(p.Locale.T("search.sub")),
+			"is":     term(p.Locale.T("search.is")),
+			"price":  term(p.Locale.T("search.price")),
 			"not":    term("-"),
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -392,7 +394,7 @@ func term(text string) templ.Component {
 		var templ_7745c5c3_Var17 string
 		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(text)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/search.templ`, Line: 70, Col: 13}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/search.templ`, Line: 72, Col: 13}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 		if templ_7745c5c3_Err != nil {

@@ -1,0 +1,2 @@
+DROP TABLE listings;
+ALTER TABLE accounts DROP COLUMN listings_in;

@@ -1,0 +1,78 @@
+package web_test
+
+import (
+	"testing"
+	"time"
+
+	"riverrun/web/webtest"
+)
+
+// market makes ann's group flea, which takes listings.
+func market(s *webtest.Site, ann *webtest.Person, level string) {
+	v := ann.Visitor()
+	v.Post("/groups", "name", "flea", "title", "Flea Market", "access", level).LeadsTo("/flea")
+	v.Post("/settings/listings", "group", "flea", "currency", "EUR").LeadsTo("/flea/manage?saved")
+}
+
+// G22: a listing is written, edited, renewed and closed with forms alone, and filtered by state and
+// price. Wrong input says which field, and keeps what was typed.
+func TestListings(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	market(s, ann, "public")
+	a, b := ann.Visitor(), bob.Visitor()
+	a.Get("/flea").Has("Offer something", "For sale")
+	a.Get("/posts/new?listing=1&to=flea").Has("Sell or give away", `name="price"`, "EUR")
+	a.Get("/posts/new?listing=1&to=ann").Wants(404)
+	until := time.Now().AddDate(0, 0, 10).UTC().Format(time.DateOnly)
+	form := func(body, price string) []string {
+		return []string{"key", body, "body", body, "to", "flea", "listing", "1", "price", price, "currency", "EUR", "condition", "good", "place", "Old Town", "until", until}
+	}
+	a.Post("/posts", form("a lamp", "ten")...).Wants(422).Has("Write the price as a number", "Old Town", "a lamp", `value="ten"`)
+	a.Post("/posts", form("a lamp", "10")...).Wants(303)
+	code := a.Get("/flea").Code()
+	a.Post("/posts", form("a bed", "150,5")...).Wants(303)
+	a.Post("/posts", "key", "x", "body", "a cup", "to", "ann", "listing", "1", "currency", "EUR").Wants(422).Has("None of these groups takes listings")
+	b.Get("/flea").Has("a lamp", "€10", "€150.50", "Good as new", "Old Town").Lacks("Close or renew")
+	b.Get("/flea?state=active&to=100").Has("a lamp").Lacks("a bed")
+	b.Get("/flea?state=active&from=100").Has("a bed").Lacks("a lamp")
+	b.Get("/flea?state=closed").Lacks("a bed", "a lamp").Has("No such listings")
+	b.Get("/flea?state=active&from=cheap").Wants(400).Has("Write the price as a number", `value="cheap"`)
+	b.Get("/flea?state=lost").Wants(400).Has("Choose which listings")
+	b.Get("/search?q=is:active+price:..20").Has("a lamp").Lacks("a bed")
+
+	a.Get("/p/" + code).Has("Close or renew")
+	a.Get("/p/"+code+"/edit").Has(`value="10"`, until)
+	b.Get("/p/" + code + "/listing").Wants(403)
+	b.Post("/p/"+code+"/close", "how", "sold").Wants(403)
+	b.Post("/p/" + code + "/renew").Wants(403)
+	a.Post("/p/"+code+"/edit", "body", "a lamp", "listing", "1", "price", "-1", "currency", "EUR", "until", until).Wants(422).Has("The price must be from 0")
+	a.Post("/p/"+code+"/edit", "body", "a lamp", "listing", "1", "price", "12", "currency", "EUR", "until", until).Wants(303)
+	b.Get("/p/" + code).Has("€12")
+	a.Get("/p/"+code+"/listing").Has("Close the listing", "Renew")
+	a.Post("/p/"+code+"/close", "how", "lost").Wants(422).Has("Say whether it was sold")
+	a.Post("/p/"+code+"/close", "how", "sold", "sold", "x").Wants(422).Has("Write the price")
+	a.Post("/p/" + code + "/renew").Wants(303)
+	a.Post("/p/"+code+"/close", "how", "sold", "sold", "9").Wants(303)
+	a.Post("/p/"+code+"/close", "how", "given").Wants(303)
+	a.Post("/p/" + code + "/renew").Wants(422)
+	b.Get("/p/"+code).Has("Sold", "€9").Lacks("Close or renew")
+	b.Get("/flea?state=closed").Has("a lamp")
+	b.Get("/flea?state=active").Has("a bed").Lacks("a lamp")
+}
+
+// A listing of a private group shows nothing to strangers, neither on the group's page nor in a search.
+func TestListingsOfAPrivateGroup(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	market(s, ann, "private")
+	ann.Visitor().Post("/posts", "key", "k", "body", "a secret lamp", "to", "flea", "listing", "1", "currency", "EUR", "price", "10").Wants(303)
+	ann.Visitor().Get("/flea?state=active").Wants(200).Has("a secret lamp")
+	for _, page := range []string{"/flea", "/flea?state=active", "/flea?state=active&from=1&to=20"} {
+		bob.Visitor().Get(page).Wants(403).Lacks("a secret lamp", "€10")
+	}
+	bob.Visitor().Get("/search?q=is:active").Lacks("a secret lamp", "€10")
+	bob.Visitor().Get("/search?q=in:flea+price:10").Lacks("a secret lamp")
+}
