@@ -64,7 +64,11 @@ func (s unsent) list(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	keepNoCopy(w, true)
-	return s.html(w, r, http.StatusOK, view.DraftsPage(p, all))
+	numbers, err := mine(s).numbers(r)
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, view.DraftsPage(p, all, numbers))
 }
 
 // save keeps a form as it is written so far. The fields are those of the form itself.

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"riverrun/timelines"
 	"riverrun/timelines/bulk"
@@ -90,7 +91,10 @@ func (s mine) numbers(r *request) (n view.MineNumbers, err error) {
 	if n.Numbers, err = s.timelines.Publishing.Numbers(r.Context(), r.viewer.AccountID); err != nil {
 		return n, err
 	}
-	n.Drafts, err = s.timelines.Drafts.Count(r.Context(), r.viewer.AccountID)
+	if n.Drafts, err = s.timelines.Drafts.Count(r.Context(), r.viewer.AccountID); err != nil {
+		return n, err
+	}
+	n.Scheduled, err = s.timelines.Scheduled.Count(r.Context(), r.viewer.AccountID)
 	return n, err
 }
 
@@ -101,6 +105,9 @@ func (s mine) several(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	wish := bulk.Wish{Act: bulk.Act(r.PostFormValue("act")), Preset: preset, To: destinationsOf(r.PostForm["to"])}
+	if how, is := strings.CutPrefix(string(wish.Act), "close."); is {
+		wish.Act, wish.To = bulk.Close, []string{how}
+	}
 	all := r.PostFormValue("all") != ""
 	if !all {
 		wish.Codes = append([]string{}, r.PostForm["post"]...)

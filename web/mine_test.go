@@ -102,6 +102,30 @@ func TestSeveralPostsAtOnce(t *testing.T) {
 	v.Get("/sailing").Wants(200).Lacks("first", "second")
 }
 
+// G22: things are closed several at once, each counts once, and what they brought is told.
+func TestSeveralListingsAreClosed(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	v := ann.Visitor()
+	v.Post("/groups", "name", "market", "title", "Market", "access", "public").Wants(303)
+	v.Post("/settings/listings", "group", "market", "currency", "EUR").Wants(303)
+	for i := range 3 {
+		v.Post("/posts", "to", "market", "body", fmt.Sprintf("chair %d.", i), "listing", "1", "price", "10", "currency", "EUR").Wants(303)
+	}
+	ann.Post("no thing")
+	codes := map[string]string{}
+	for _, m := range regexp.MustCompile(`href="/p/([0-9a-z]{10})"><bdi>([a-z0-9 ]+)`).FindAllStringSubmatch(v.Get("/filter/mine").Wants(200).Body, -1) {
+		codes[m[2]] = m[1]
+	}
+	v.Post("/p/"+codes["chair 2"]+"/close", "how", "sold", "sold", "7.50").Wants(303)
+	v.Post("/filter/mine", "act", "close.given", "post", codes["chair 0"], "post", codes["chair 2"], "post", codes["no thing"]).Wants(303)
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Wants(200).Has("Closed: 2 of 3", "They are no listings.", "2 things sold or given away", "€7.50 earned")
+	v.Get("/filter/mine?show=closed").Wants(200).Has("chair 0.", "chair 2.").Lacks("chair 1.", "no thing")
+	v.Get("/filter/mine?show=published").Wants(200).Has("chair 1.", "no thing").Lacks("chair 0.")
+}
+
 // A work that was cut off within a block repeats it and changes nothing twice; one that is stopped stops.
 func TestSeveralPostsAfterACrash(t *testing.T) {
 	t.Parallel()

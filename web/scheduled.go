@@ -33,7 +33,11 @@ func (s schedules) page(w http.ResponseWriter, r *request, status int, is view.F
 		return err
 	}
 	keepNoCopy(w, true)
-	return s.html(w, r, status, view.ScheduledPage(s.simple(r), all, is))
+	numbers, err := mine(s).numbers(r)
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, status, view.ScheduledPage(s.simple(r), all, is, numbers))
 }
 
 // find returns the viewer's scheduled post that the address names.

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/listings"
 	"riverrun/timelines/publishing"
 )
 
@@ -27,6 +28,8 @@ type Act string
 const (
 	Delete Act = "delete"
 	Move   Act = "move"
+	// Close closes listings, as sold or given away, without a price.
+	Close Act = "close"
 )
 
 // MostChosen is how many posts can be named one by one. All of a preset may be more.
@@ -44,7 +47,7 @@ type Wish struct {
 	// Codes are the chosen posts; nil: all of Preset that are there now.
 	Codes  []string
 	Preset publishing.Preset
-	// To are the destinations of Move, as in timelines.NewPost.To.
+	// To are the destinations of Move, as in timelines.NewPost.To; of Close it is listings.Sold or listings.Given alone.
 	To []string
 }
 
@@ -90,18 +93,23 @@ func Open(t *timelines.Store) *Store { return &Store{t} }
 // nothing in the preset), "posts_many", "act_unknown", and those of Posts.CheckDestinations; ErrWorking.
 func (s *Store) Begin(ctx context.Context, author int64, w Wish) error {
 	switch {
-	case w.Act != Delete && w.Act != Move:
+	case w.Act != Delete && w.Act != Move && w.Act != Close:
 		return &timelines.InvalidError{Field: "act", Code: "act_unknown"}
 	case len(w.Codes) > MostChosen:
 		return &timelines.InvalidError{Field: "post", Code: "posts_many"}
 	case !w.Preset.Known():
 		w.Preset = publishing.PresetAll
 	}
-	if w.Act == Move {
+	switch w.Act {
+	case Move:
 		if err := s.timelines.Posts.CheckDestinations(ctx, author, w.To); err != nil {
 			return err
 		}
-	} else {
+	case Close:
+		if len(w.To) != 1 || w.To[0] != listings.Given {
+			w.To = []string{listings.Sold}
+		}
+	default:
 		w.To = nil
 	}
 	var codes []string
@@ -283,8 +291,11 @@ func (s *Store) next(ctx context.Context, author int64, w Work) (codes []string,
 // one changes one post. problem says why it stays as it is.
 func (s *Store) one(ctx context.Context, author int64, w Work, code string, act Acting) (problem string, err error) {
 	_, err = act(ctx, func(ctx context.Context) (timelines.Change, error) {
-		if w.Act == Delete {
+		switch w.Act {
+		case Delete:
 			return s.timelines.Posts.Delete(ctx, author, code)
+		case Close:
+			return s.timelines.Posts.Close(ctx, author, code, listings.Sale{How: w.Destinations[0]})
 		}
 		return s.timelines.Posts.Revise(ctx, author, code, timelines.Revision{To: w.Destinations})
 	})

@@ -83,6 +83,8 @@ type Post struct {
 	Decisive []int64
 	// Files is how many files are attached.
 	Files int64
+	// Listing: it offers something.
+	Listing bool
 }
 
 // Stand is a place where a post stands: a timeline of a kind, of a person or a group.
@@ -111,7 +113,8 @@ const page = `
 		ORDER BY f.created_at DESC, f.id DESC LIMIT @limit
 	)
 	SELECT p.id, p.code, p.created_at, p.edited_at, p.status, p.imported, p.via, p.markup, left(p.body, @longest) AS beginning, p.decisive,
-		(SELECT count(*) FROM files f WHERE f.post_id = p.id AND f.comment_id IS NULL) AS files
+		(SELECT count(*) FROM files f WHERE f.post_id = p.id AND f.comment_id IS NULL) AS files,
+		EXISTS (SELECT FROM listings l WHERE l.post_id = p.id) AS listing
 	FROM chosen c CROSS JOIN LATERAL (SELECT * FROM posts WHERE id = c.id OFFSET 0) p
 	ORDER BY p.created_at DESC, p.id DESC`
 

@@ -131,6 +131,15 @@ func (s *Store) All(ctx context.Context, account int64) ([]Post, error) {
 	return all, err
 }
 
+// Count returns how many scheduled posts the account has.
+func (s *Store) Count(ctx context.Context, account int64) (n int64, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT count(*) FROM scheduled_posts WHERE account_id = @account`, pgx.StrictNamedArgs{"account": account}).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count scheduled posts: %w", err)
+	}
+	return n, nil
+}
+
 // Find returns one of the account's scheduled posts; found is false if there is none.
 func (s *Store) Find(ctx context.Context, account int64, code string) (p Post, found bool, err error) {
 	const query = `SELECT ` + columns + `, account_id FROM scheduled_posts WHERE code = @code AND account_id = @account`

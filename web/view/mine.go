@@ -1,6 +1,7 @@
 package view
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ const (
 // MineNumbers are the numbers at the tabs.
 type MineNumbers struct {
 	publishing.Numbers
-	Drafts int64
+	Drafts, Scheduled int64
 }
 
 // Mine is a page of what the viewer wrote.
@@ -53,7 +54,7 @@ var mineTabs = func() []mineTab {
 	for _, p := range publishing.Presets {
 		tabs = append(tabs, mineTab{string(p), MineAddress(p)})
 		if p == publishing.PresetPublished {
-			tabs = append(tabs, mineTab{"drafts", "/drafts"})
+			tabs = append(tabs, mineTab{"drafts", "/drafts"}, mineTab{"scheduled", ScheduledPath})
 		}
 	}
 	return tabs
@@ -61,8 +62,11 @@ var mineTabs = func() []mineTab {
 
 // of returns the number at a tab.
 func (n MineNumbers) of(t mineTab) int64 {
-	if t.name == "drafts" {
+	switch t.name {
+	case "drafts":
 		return n.Drafts
+	case "scheduled":
+		return n.Scheduled
 	}
 	return n.Posts[publishing.Preset(t.name)]
 }
@@ -158,12 +162,16 @@ func (v Mine) earned() string {
 	if v.Numbers.ClosedEver == 0 {
 		return ""
 	}
-	return v.Locale.N("mine.closed", int(v.Numbers.ClosedEver))
+	said := v.Locale.N("mine.closed", int(v.Numbers.ClosedEver))
+	for _, currency := range slices.Sorted(maps.Keys(v.Numbers.Earned)) {
+		said += " · " + v.Locale.T("mine.earned", "price", v.Locale.Price(v.Numbers.Earned[currency], currency))
+	}
+	return said
 }
 
 // workText says how far the work on several posts is.
 func (v Mine) workText() string {
-	key := map[bulk.Act]string{bulk.Delete: "mine.work.delete.", bulk.Move: "mine.work.move."}[v.Work.Act]
+	key := map[bulk.Act]string{bulk.Delete: "mine.work.delete.", bulk.Move: "mine.work.move.", bulk.Close: "mine.work.close."}[v.Work.Act]
 	return v.Locale.T(key+string(v.Work.State), "done", v.Locale.Number(int(v.Work.Done)), "total", v.Locale.Number(int(v.Work.Total)))
 }
 
@@ -174,4 +182,9 @@ func (v Mine) problem() string {
 		return text
 	}
 	return v.Locale.T("mine.problem.other")
+}
+
+// lists reports whether the page has a listing that can be closed.
+func (v Mine) lists() bool {
+	return slices.ContainsFunc(v.Posts, func(p publishing.Post) bool { return p.Listing && p.Status != publishing.Closed })
 }
