@@ -26,7 +26,7 @@ func TestEveryKindHasAPage(t *testing.T) {
 	viewer := timelines.Viewer{AccountID: ann.Account.ID}
 	for _, page := range view.Pages {
 		name := "anna"
-		if page.Kind == rivers.Group {
+		if page.Kind == rivers.Group || page.Filtered {
 			name = "sailing"
 		}
 		path := strings.NewReplacer("{name}", name, "{code}", code, "{tag}", "tag", "{slug}", "photos").Replace(page.Path)
@@ -34,6 +34,9 @@ func TestEveryKindHasAPage(t *testing.T) {
 			path = "/lists/some"
 		}
 		query := url.Values{}
+		if page.Filtered {
+			query.Set("state", "active")
+		}
 		switch page.By {
 		case "lang":
 			query.Set("lang", "ru")
