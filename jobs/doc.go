@@ -22,6 +22,7 @@
 //	homes       queue homes   one step of a change to stored home feeds
 //	bump        queue now     one block of a much-liked post's filter timelines
 //	upkeep      queue now     one block of the flags of posts whose feed changed its level
+//	bulk        queue batches one block of the posts that somebody changes at once
 //	removal     queue batches one block of what an account wrote, when staff remove it all
 //	leave       queue batches one part of the deletion of an account
 //	follow      queue later   Tier 2: brings all live rivers up to the notes in behind

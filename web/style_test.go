@@ -113,7 +113,7 @@ func TestPagesLoadNothingFromOtherSites(t *testing.T) {
 		t.Fatal(err)
 	}
 	banned := regexp.MustCompile(`<iframe|<video|<audio|<object|<embed|<style|style=|\son[a-z]+=|^css |^script `)
-	ours := regexp.MustCompile(`\sformaction=(\{ (templ\.SafeURL\((e\.path\(\)|place) \+|CommentURL\()|"/[a-z/]+")`)
+	ours := regexp.MustCompile(`\sformaction=(\{ (templ\.SafeURL\((e\.path\(\)|place) \+|CommentURL\(|templ\.SafeURL\(scheduledURL\()|"/[a-z/]+")`)
 	seen := 0
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), ".templ") {
