@@ -175,6 +175,9 @@ func TestWrongValueStartsNothing(t *testing.T) {
 			if c.name == "home" {
 				args = append(args, "convert")
 			}
+			if c.name == "repair" {
+				args = append(args, "counters")
+			}
 			vars := map[string]string{"RIVERRUN_GRACE": "soon", "RIVERRUN_DATA": "/dev/null/data"}
 			var out bytes.Buffer
 			err := run(t.Context(), args, environment(vars), strings.NewReader(""), &out, &out)
