@@ -49,8 +49,6 @@ type NewPost struct {
 	// Scheduled is the scheduled post that it is made of, or that it replaces, if any. It goes in the
 	// transaction that makes the post.
 	Scheduled scheduled.Version
-	// unattended: a job makes the post, and nobody's session was checked.
-	unattended bool
 }
 
 // writtenPost is a NewPost as it is stored.
@@ -116,11 +114,6 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		return Change{}, err
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		if n.unattended {
-			if err := maySpeakTx(ctx, tx, n.Author); err != nil {
-				return Change{}, err
-			}
-		}
 		where, found, err := s.admitTx(ctx, tx, n.Author, w.to)
 		if err != nil {
 			return Change{}, err

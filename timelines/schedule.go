@@ -176,8 +176,7 @@ func (s Maintenance) PublishDue(ctx context.Context, d scheduled.Due) (c Change,
 	if err != nil {
 		return Change{}, false, err
 	}
-	n.unattended = true
-	c, err = Posts(s).Create(ctx, n)
+	c, err = Posts(s).Create(Unattended(ctx, d.AccountID), n)
 	if err == nil {
 		return c, true, nil
 	}

@@ -27,11 +27,36 @@ func (*unchanged) Error() string { return "nothing to change" }
 // change runs fn in a transaction as inTx does. fn returns *unchanged as its
 // error to roll back and succeed.
 func (s *core) change(ctx context.Context, fn func(pgx.Tx) (Change, error)) (Change, error) {
-	c, err := inTx(ctx, s, fn)
+	c, err := inTx(ctx, s, func(tx pgx.Tx) (Change, error) {
+		if account, is := ctx.Value(unattended{}).(int64); is {
+			if err := maySpeakTx(ctx, tx, account); err != nil {
+				return Change{}, err
+			}
+		}
+		return fn(tx)
+	})
 	if same := (*unchanged)(nil); errors.As(err, &same) {
 		return same.Change, nil
 	}
 	return c, err
+}
+
+// unattended is the key of a context of Unattended.
+type unattended struct{}
+
+// Unattended returns a context for changes that a job makes in the name of somebody whose session nobody has
+// checked. Each of them begins with the error that signing in would return now, if it would: a *SuspendedError, *LeavingError
+// or *WaitingError (IsSilenced). A suspension that comes at the same time waits for the change, or the change for it.
+func Unattended(ctx context.Context, account int64) context.Context {
+	return context.WithValue(ctx, unattended{}, account)
+}
+
+// IsSilenced reports whether an error says that an account may not sign in, so that no job may write in its name.
+func IsSilenced(err error) bool {
+	_, suspended := errors.AsType[*SuspendedError](err)
+	_, leaving := errors.AsType[*LeavingError](err)
+	_, waiting := errors.AsType[*WaitingError](err)
+	return suspended || leaving || waiting
 }
 
 // inTx runs fn in one READ COMMITTED transaction and commits it if fn returns

@@ -123,6 +123,12 @@ func (s mine) several(w http.ResponseWriter, r *request) error {
 		}
 		return s.html(w, r, http.StatusOK, view.MineDeletePage(v))
 	}
+	if r.resumed {
+		return errResumed
+	}
+	if err := s.limits.writes.allow(accountKey(r.viewer.AccountID)); err != nil {
+		return err
+	}
 	if err := s.bulk.Begin(r.Context(), r.viewer.AccountID, wish); err != nil {
 		var is view.FormError
 		if errors.Is(err, bulk.ErrWorking) {

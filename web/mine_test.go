@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/timelines/admin"
 	"riverrun/timelines/bulk"
 	"riverrun/web/webtest"
 )
@@ -124,6 +125,40 @@ func TestSeveralListingsAreClosed(t *testing.T) {
 	v.Get("/filter/mine").Wants(200).Has("Closed: 2 of 3", "They are no listings.", "2 things sold or given away", "€7.50 earned")
 	v.Get("/filter/mine?show=closed").Wants(200).Has("chair 0.", "chair 2.").Lacks("chair 1.", "no thing")
 	v.Get("/filter/mine?show=published").Wants(200).Has("chair 1.", "no thing").Lacks("chair 0.")
+}
+
+// Somebody who is suspended changes no more posts, and the list names nobody who is unseen.
+func TestSeveralPostsOfSomebodySuspended(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	s.Person("bob")
+	staff := admin.Open(s.Store)
+	v := ann.Visitor()
+	v.Post("/groups", "name", "sailing", "title", "Sailing", "access", "public").Wants(303)
+	ann.Post("between us", "bob")
+	v.Get("/filter/mine").Wants(200).Has("Message to @bob")
+	if _, err := s.Tiers.Act(t.Context(), func(ctx context.Context) (timelines.Change, error) {
+		return staff.Suspend(ctx, admin.By{}, "bob", admin.Suspension{Reason: "spam", Hide: true})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	v.Get("/filter/mine").Wants(200).Has("between us", "Somewhere you can’t see any more").Lacks("@bob")
+	for i := range 60 {
+		ann.Post(fmt.Sprintf("thought %d.", i))
+	}
+	v.Post("/filter/mine", "act", "move", "to", "sailing", "all", "1").Wants(303)
+	workOn(t, s, 1)
+	if _, err := s.Tiers.Act(t.Context(), func(ctx context.Context) (timelines.Change, error) {
+		return staff.Suspend(ctx, admin.By{}, "ann", admin.Suspension{Reason: "spam"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	workOn(t, s, 10)
+	w, err := bulk.Open(s.Store).Find(t.Context(), ann.Account.ID)
+	if err != nil || w.State != bulk.Stopped || w.Done != 25 {
+		t.Errorf("the work is %+v, %v", w, err)
+	}
 }
 
 // A work that was cut off within a block repeats it and changes nothing twice; one that is stopped stops.

@@ -3,7 +3,7 @@
 // own page, with the rights of that moment, so a post that cannot be changed is skipped and the others
 // are not held up.
 //
-// A job does it block by block ([Store.Step]). A crash repeats a block, which changes nothing twice. An author has one
+// A job does it block by block ([Store.Step]), until the author may not sign in any more. A crash repeats a block, which changes nothing twice. An author has one
 // such work at a time.
 package bulk
 
@@ -224,9 +224,12 @@ func (s *Store) Step(ctx context.Context, id int64, act Acting) (more bool, err 
 	if err != nil {
 		return false, err
 	}
+	was := w
 	for _, code := range codes {
 		problem, err := s.one(ctx, author, w, code, act)
 		switch {
+		case timelines.IsSilenced(err):
+			return false, s.Stop(ctx, author)
 		case err != nil:
 			return false, fmt.Errorf("%s post %s: %w", w.Act, code, err)
 		case problem != "":
@@ -235,20 +238,20 @@ func (s *Store) Step(ctx context.Context, id int64, act Acting) (more bool, err 
 			w.Done++
 		}
 	}
-	return s.keep(ctx, w, next)
+	return s.keep(ctx, was, w, next)
 }
 
-// keep writes how far the work is.
-func (s *Store) keep(ctx context.Context, w Work, next publishing.Place) (more bool, err error) {
+// keep writes how far the work is, unless another process was faster with the same block.
+func (s *Store) keep(ctx context.Context, was, w Work, next publishing.Place) (more bool, err error) {
 	more = next != publishing.Place{}
 	const keep = `
 		UPDATE bulk_acts SET done = @done, skipped = @skipped, problem = @problem, after = @after, after_id = @after_id,
 			state = CASE WHEN state = 'working' AND NOT @more THEN 'done' ELSE state END
-		WHERE id = @id
+		WHERE id = @id AND (after, after_id) IS NOT DISTINCT FROM (@was, @was_id)
 		RETURNING state = 'working'`
 	err = s.timelines.Pool().QueryRow(ctx, keep, pgx.StrictNamedArgs{
 		"id": w.ID, "done": w.Done, "skipped": w.Skipped, "problem": w.Problem, "more": more,
-		"after": next.CreatedAt, "after_id": next.ID,
+		"after": next.CreatedAt, "after_id": next.ID, "was": was.After, "was_id": was.AfterID,
 	}).Scan(&more)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
@@ -290,7 +293,7 @@ func (s *Store) next(ctx context.Context, author int64, w Work) (codes []string,
 
 // one changes one post. problem says why it stays as it is.
 func (s *Store) one(ctx context.Context, author int64, w Work, code string, act Acting) (problem string, err error) {
-	_, err = act(ctx, func(ctx context.Context) (timelines.Change, error) {
+	_, err = act(timelines.Unattended(ctx, author), func(ctx context.Context) (timelines.Change, error) {
 		switch w.Act {
 		case Delete:
 			return s.timelines.Posts.Delete(ctx, author, code)

@@ -336,7 +336,7 @@ func (s *Store) All(ctx context.Context, account int64) ([]Listed, error) {
 
 // Count returns how many drafts the account has.
 func (s *Store) Count(ctx context.Context, account int64) (n int64, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT count(*) FROM drafts WHERE account_id = @account`, pgx.StrictNamedArgs{"account": account}).Scan(&n)
+	err = s.pool.QueryRow(ctx, `SELECT count(*) FROM drafts WHERE account_id = @account AND NOT `+empty, pgx.StrictNamedArgs{"account": account}).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count drafts: %w", err)
 	}

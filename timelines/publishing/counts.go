@@ -154,14 +154,14 @@ func number(b bool) int {
 	return 0
 }
 
-// MoveTx gives locked posts another status, and counts what that changes. Posts that have it already, and
-// deleted ones, stay as they are. The caller applies the counts at the end of its transaction.
+// MoveTx gives locked posts that are published or expired another status, and counts what that changes. Other posts stay
+// as they are, and so do those that have it already: a closed one for ever, and what moderators decided for them to change. The caller applies the counts at the end of its transaction.
 func (c *Counts) MoveTx(ctx context.Context, tx pgx.Tx, posts []int64, to Status) error {
 	// RETURNING has the new row: the former status comes from a join.
 	const move = `
 		UPDATE posts p SET status = @to
 		FROM posts was
-		WHERE p.id = ANY(@posts) AND was.id = p.id AND p.deleted_at IS NULL AND p.status <> @to
+		WHERE p.id = ANY(@posts) AND was.id = p.id AND p.deleted_at IS NULL AND p.status IN (0, 3) AND p.status <> @to
 		RETURNING p.author_id, was.status, p.imported`
 	rows, err := tx.Query(ctx, move, pgx.StrictNamedArgs{"posts": posts, "to": int16(to)})
 	if err == nil {

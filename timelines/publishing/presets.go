@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/timelines/rights"
 )
 
 // Preset is a set of an author's posts: a tab of "My posts".
@@ -134,19 +136,20 @@ func (s *Store) Page(ctx context.Context, author int64, preset Preset, below Pla
 	if err != nil {
 		return nil, fmt.Errorf("page of an author's posts: %w", err)
 	}
-	return posts, s.stand(ctx, posts)
+	return posts, s.stand(ctx, author, posts)
 }
 
-// stand reads where posts stand.
-func (s *Store) stand(ctx context.Context, posts []Post) error {
+// stand reads where posts of an author stand. Places of accounts that the author may not know of are left out.
+func (s *Store) stand(ctx context.Context, author int64, posts []Post) error {
 	var timelines []int64
 	for _, p := range posts {
 		timelines = append(timelines, p.Decisive...)
 	}
-	const query = `
-		SELECT t.id, t.kind, t.term, a.name, a.title FROM timelines t JOIN accounts a ON a.id = t.their_id WHERE t.id = ANY(@timelines)`
+	query := `
+		SELECT t.id, t.kind, t.term, a.name, a.title FROM timelines t JOIN accounts a ON a.id = t.their_id
+		WHERE t.id = ANY(@timelines) AND ` + rights.SeenAs("a.id")
 	found := map[int64]Stand{}
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"timelines": timelines})
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"timelines": timelines, "viewer": author})
 	if err == nil {
 		var id int64
 		var at Stand
@@ -160,7 +163,9 @@ func (s *Store) stand(ctx context.Context, posts []Post) error {
 	}
 	for i, p := range posts {
 		for _, id := range p.Decisive {
-			posts[i].Stands = append(posts[i].Stands, found[id])
+			if at, ok := found[id]; ok {
+				posts[i].Stands = append(posts[i].Stands, at)
+			}
 		}
 	}
 	return nil

@@ -125,6 +125,9 @@ func (v Mine) places(post publishing.Post) string {
 			names = append(names, name)
 		}
 	}
+	if len(names) == 0 {
+		return v.Locale.T("mine.somewhere")
+	}
 	return Unturned(strings.Join(names, ", "))
 }
 

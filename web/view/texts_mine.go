@@ -27,6 +27,7 @@ var mineTexts = texts{
 	"mine.status.closed":  {"Closed", "Закрыта"},
 	"mine.imported":       {"imported", "импорт"},
 	"mine.imported.via":   {"imported from {via}", "импорт из {via}"},
+	"mine.somewhere":      {"Somewhere you can’t see any more", "Там, что вам больше не видно"},
 	"mine.edited":         {"edited", "изменена"},
 
 	"mine.choose":  {"Choose: {post}", "Выбрать: {post}"},
