@@ -260,7 +260,8 @@ func (w *town) sound(n *node, when string) {
 	}
 }
 
-// miscounted says which counters of authors are not what a recount of their posts gives (G11).
+// miscounted says which counters of authors are not what a recount of their posts gives (G11), and which posts have another
+// status than their listings.
 func (w *town) miscounted() (wrong []string) {
 	w.t.Helper()
 	const recount = `
@@ -270,7 +271,11 @@ func (w *town) miscounted() (wrong []string) {
 			UNION ALL
 			SELECT author_id, status, imported, 0, 1 FROM posts WHERE deleted_at IS NULL
 		) both_sides
-		GROUP BY author_id, status, imported HAVING sum(counted) <> sum(posts)`
+		GROUP BY author_id, status, imported HAVING sum(counted) <> sum(posts)
+		UNION ALL
+		SELECT format('post %s has status %s and a listing that is %s', p.id, p.status, l.state)
+		FROM listings l JOIN posts p ON p.id = l.post_id
+		WHERE p.deleted_at IS NULL AND p.status <> CASE l.state WHEN 'active' THEN 0 WHEN 'expired' THEN 3 ELSE 4 END`
 	rows, err := w.db.Primary.Query(w.ctx, recount)
 	if err == nil {
 		wrong, err = pgx.CollectRows(rows, pgx.RowTo[string])
