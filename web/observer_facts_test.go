@@ -358,6 +358,9 @@ func (f *facts) shown(at instant, viewer, token string, of said, on showing) boo
 	if on.kind == onHistory {
 		return w == p && viewer == p.author && on.whose == p.code && w.text.was(at, token) && f.reads(at, viewer, p)
 	}
+	if on.kind == onMine { // one's own words, wherever they stand
+		return w == p && viewer == p.author && f.says(at, viewer, w, token)
+	}
 	if !f.says(at, viewer, w, token) || !f.reads(at, viewer, p) || !on.holds(f, at, viewer, p) {
 		return false
 	}

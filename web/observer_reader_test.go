@@ -67,7 +67,7 @@ func (rd *reader) otherAddress(viewer string) string {
 	}
 	if viewer != "" {
 		if place := url.QueryEscape(rd.draftPlace(rd.rng)); rd.rng.IntN(2) == 0 {
-			pages = []string{"/drafts", "/drafts/edit?place=" + place, "/drafts?place=" + place, "/scheduled", "/push/news", "/push/news"}
+			pages = []string{"/drafts", "/drafts/edit?place=" + place, "/drafts?place=" + place, "/scheduled", "/filter/mine", "/filter/mine?show=published", "/push/news", "/push/news"}
 		}
 		pages = append(pages, "/settings/hidden", "/settings/pages", "/groups", "/lists", "/"+rd.someGroup(rd.rng)+"/members", "/people", "/"+rd.someone(rd.rng)+"/followers")
 	}

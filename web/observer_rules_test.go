@@ -28,6 +28,7 @@ const (
 	onHome, onUser, onSubfeed, onGroup = "home", "user", "subfeed", "group"
 	onLikes, onComments, onFaves       = "likes", "comments", "saved"
 	onNotices, onDrafts, onHistory     = "notifications", "drafts", "history"
+	onMine                             = "mine"
 	// onNone shows posts one by one: no list they could have left.
 	onNone = ""
 )
