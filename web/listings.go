@@ -133,9 +133,10 @@ func (s posts) offering(r *request, p *view.Base) (view.Composer, error) {
 // filtered returns which of a group's listings a request asks for, with the error of its form if it is
 // wrong. A filter is a search, and has its limit.
 func (s accounts) filtered(r *request, n rivers.Name) (view.ListingFilter, view.FormError, error) {
-	f, fault := view.ListingFilterOf(r.URL.Query())
-	if fault != nil {
-		return f, s.invalid(r, &timelines.InvalidError{Field: fault.Field, Code: fault.Code}), nil
+	f, err := view.ListingFilterOf(r.URL.Query())
+	if err != nil {
+		is, err := s.formError(r, err)
+		return f, is, err
 	}
 	if n.Kind != rivers.Search {
 		return f, view.FormError{}, nil

@@ -47,7 +47,7 @@ func TestListings(t *testing.T) {
 	b.Get("/p/" + code + "/listing").Wants(403)
 	b.Post("/p/"+code+"/close", "how", "sold").Wants(403)
 	b.Post("/p/" + code + "/renew").Wants(403)
-	a.Post("/p/"+code+"/edit", "body", "a lamp", "listing", "1", "price", "-1", "currency", "EUR", "until", until).Wants(422).Has("The price must be from 0")
+	a.Post("/p/"+code+"/edit", "body", "a lamp", "listing", "1", "price", "-1", "currency", "EUR", "until", until).Wants(422).Has("Write the price as a number")
 	a.Post("/p/"+code+"/edit", "body", "a lamp", "listing", "1", "price", "12", "currency", "EUR", "until", until).Wants(303)
 	b.Get("/p/" + code).Has("€12")
 	a.Get("/p/"+code+"/listing").Has("Close the listing", "Renew")
