@@ -1,9 +1,12 @@
 package web_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"riverrun/timelines"
+	"riverrun/timelines/listings"
 	"riverrun/web/webtest"
 )
 
@@ -75,4 +78,38 @@ func TestListingsOfAPrivateGroup(t *testing.T) {
 	}
 	bob.Visitor().Get("/search?q=is:active").Lacks("a secret lamp", "€10")
 	bob.Visitor().Get("/search?q=in:flea+price:10").Lacks("a secret lamp")
+}
+
+// G22: an open page hears that a listing expires and that one is closed, and a filter by state lets go of it.
+func TestListingsArePushed(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	market(s, ann, "public")
+	all, active := s.Open(bob, "/flea"), s.Open(bob, "/flea?state=active")
+	offer := func(body string) timelines.Change {
+		c := ann.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.Posts.Create(ctx, timelines.NewPost{
+				Author: ann.Account.ID, Body: body, To: []string{"flea"}, Listing: &listings.Fields{Price: "10", Currency: "EUR"},
+			})
+		})
+		all.HearPost(c.Code, "€10")
+		active.HearPost(c.Code, "€10")
+		return c
+	}
+	lamp, bed := offer("a lamp"), offer("a bed")
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.Posts.Close(ctx, ann.Account.ID, lamp.Code, listings.Sale{How: listings.Sold, Price: "9"})
+	})
+	all.HearPost(lamp.Code, "€9")
+	active.UntilGone(lamp.Code)
+	if _, err := s.DB.Primary.Exec(t.Context(), `UPDATE listings SET until_at = now() - interval '1 hour' WHERE post_id = $1`, bed.PostID); err != nil {
+		t.Fatal(err)
+	}
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		c, _, err := s.Store.Maintenance.ExpireListings(ctx, 10)
+		return c, err
+	})
+	all.HearPost(bed.Code, "Expired")
+	active.UntilGone(bed.Code)
 }
