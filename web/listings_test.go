@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,6 +111,36 @@ func TestListingsArePushed(t *testing.T) {
 		c, _, err := s.Store.Maintenance.ExpireListings(ctx, 10)
 		return c, err
 	})
+	s.HearOf(bed.PostID) // as the bus says it
 	all.HearPost(bed.Code, "Expired")
 	active.UntilGone(bed.Code)
+}
+
+// G3, G22: the draft of a listing keeps its fields, beside the draft of a post in the same group, and the
+// form, the list of drafts and "Write" put them back.
+func TestDraftOfAListing(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	market(s, ann, "public")
+	v := ann.Visitor()
+	const form, place = "/posts/new?listing=1&to=flea", "/flea?listing"
+	v.Get(form).Has(`name="draft" value="`+place+`"`, `name="back" value="/flea"`)
+	v.Post("/posts", "keep", "1", "draft", "/flea", "body", "a plain post", "to", "flea").Wants(303)
+	fields := []string{"body", "a lamp", "to", "flea", "listing", "1", "price", "cheap", "currency", "USD", "condition", "good", "place", "Old Town", "until", "2020-01-01"}
+	v.Post("/posts", append(fields, "keep", "1", "draft", place)...).LeadsTo("/drafts")
+	back := []string{"a lamp", `value="cheap"`, `value="USD" selected`, `value="good" selected`, `value="Old Town"`, `value="2020-01-01"`}
+	v.Get("/drafts").Has("Listing in flea", "a plain post")
+	for _, page := range []string{form, "/drafts/edit?place=%2Fflea%3Flisting", "/posts/new"} {
+		v.Get(page).Has(back...).Lacks("a plain post")
+	}
+	v.Get("/posts/new?place=%2Fflea").Has("a plain post").Lacks("a lamp", `name="price"`)
+	// What no form of ours sends is refused, and the draft stays.
+	for _, price := range []string{strings.Repeat("9", 200), "\x00"} {
+		v.Post("/drafts", "draft", place, "saved", savedAt(v, place), "body", "a lamp", "listing", "1", "price", price).Wants(400)
+	}
+	v.Get(form).Has(back...)
+	v.Post("/posts", "body", "a lamp", "to", "flea", "listing", "1", "currency", "EUR", "draft", place, "saved", savedAt(v, place)).LeadsTo("/")
+	v.Get(form).Lacks("a lamp", `value="USD" selected`).Has(`value="EUR" selected`)
+	v.Get("/drafts").Lacks("Listing in flea").Has("a plain post")
 }
