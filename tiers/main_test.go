@@ -260,8 +260,8 @@ func (w *town) sound(n *node, when string) {
 	}
 }
 
-// miscounted says which counters of authors are not what a recount of their posts gives (G11), and which posts have another
-// status than their listings.
+// miscounted says which counters of authors are not what a recount of their posts gives (G11), where a post does
+// not have the status of its listing, and whose totals lack something of their closed listings (G22).
 func (w *town) miscounted() (wrong []string) {
 	w.t.Helper()
 	const recount = `
@@ -273,9 +273,18 @@ func (w *town) miscounted() (wrong []string) {
 		) both_sides
 		GROUP BY author_id, status, imported HAVING sum(counted) <> sum(posts)
 		UNION ALL
-		SELECT format('post %s has status %s and a listing that is %s', p.id, p.status, l.state)
-		FROM listings l JOIN posts p ON p.id = l.post_id
-		WHERE p.deleted_at IS NULL AND p.status <> CASE l.state WHEN 'active' THEN 0 WHEN 'expired' THEN 3 ELSE 4 END`
+		SELECT format('post %s has the status %s, its listing is %s', p.id, p.status, l.state)
+		FROM posts p JOIN listings l ON l.post_id = p.id
+		WHERE p.status IN (0, 3, 4) AND p.status <> CASE l.state WHEN 'active' THEN 0 WHEN 'expired' THEN 3 ELSE 4 END
+		UNION ALL
+		SELECT format('account %s closed %s listings for %s, its totals are %s and %s', a.author_id, a.closed, a.paid, t.closed, t.earned)
+		FROM (
+			SELECT p.author_id, count(*) AS closed, coalesce(sum(l.sold_price), 0) AS paid
+			FROM posts p JOIN listings l ON l.post_id = p.id WHERE l.state = 'closed' GROUP BY 1
+		) a CROSS JOIN LATERAL (
+			SELECT coalesce(sum(value) FILTER (WHERE total = 'closed'), 0) AS closed, coalesce(sum(value) FILTER (WHERE total = 'earned'), 0) AS earned
+			FROM author_totals t WHERE t.author_id = a.author_id
+		) t WHERE a.closed > t.closed OR a.paid > t.earned`
 	rows, err := w.db.Primary.Query(w.ctx, recount)
 	if err == nil {
 		wrong, err = pgx.CollectRows(rows, pgx.RowTo[string])

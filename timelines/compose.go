@@ -106,7 +106,7 @@ var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 // "to_stranger", and more than MaxDestinations are "to_many". A stranger's post too many is a *StrangerError. ToEyes together with other destinations is "to_eyes". For a
 // Key that the author sent before, Posts.Create returns the post made then, Repeated; with
 // other content it is an InvalidError "key_used". The errors of files are "files_many",
-// "file_unknown" and "alt_long"; those of a listing are the codes of listings.Fault, joined, and
+// "file_unknown" and "alt_long"; those of a listing are the errors of listings.Fields.Check and
 // "listing_place" if none of the destinations takes listings. scheduled.ErrGone if the version of a scheduled post is no more.
 func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 	w, err := s.check(n)

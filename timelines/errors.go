@@ -35,7 +35,7 @@ var (
 )
 
 // InvalidError describes an invalid input. Its Code is stable, and the catalogues translate it. Those of
-// posts, comments, drafts, destinations and files are rows of package rules. The others stand where they
+// posts, comments, drafts, destinations, files and listings are rows of package rules. The others stand where they
 // are checked: "name_format",
 // "name_reserved", "password_short", "password_long", "password_common", "password_name",
 // "password_pattern", "title_empty", "title_direction",
@@ -43,7 +43,7 @@ var (
 // "level_unknown", "writers_unknown", "name_unknown", "member_none", "member_remove", "admin_last",
 // "admin_demote", "list_taken", "list_unknown", "lists_many", "member_unknown",
 // "hides_many", "reader_self", "term_empty", "term_long", "term_person", "query_nothing", "query_long", "query_terms",
-// "listing_place", "listing_none", "listing_closed", those of listings.Fault, and of imports
+// and of imports
 // "comment_twice" (one key under two posts) and "kind_other" (a group that stands
 // here as a person).
 type InvalidError = rules.InvalidError

@@ -12,24 +12,16 @@ import (
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/listings"
 	"riverrun/timelines/publishing"
+	"riverrun/timelines/rules"
 )
-
-// invalidListing returns the InvalidErrors of faults, joined; nil if there are none.
-func invalidListing(faults []*listings.Fault) error {
-	var all []error
-	for _, f := range faults {
-		all = append(all, &InvalidError{Field: f.Field, Code: f.Code, Most: f.Most})
-	}
-	return errors.Join(all...)
-}
 
 // offerOf checks the fields of a new listing; nil for none.
 func offerOf(f *listings.Fields) (*listings.Offer, error) {
 	if f == nil {
 		return nil, nil
 	}
-	o, faults := f.Check(time.Now(), time.Time{})
-	return &o, invalidListing(faults)
+	o, err := f.Check(time.Now(), time.Time{})
+	return &o, err
 }
 
 // listTx makes a new post a listing, unless the offer is nil. An InvalidError "listing_place" says that
@@ -51,7 +43,7 @@ func listTx(ctx context.Context, tx pgx.Tx, post int64, o *listings.Offer, found
 		return fmt.Errorf("find who takes listings: %w", err)
 	}
 	if !takes {
-		return &InvalidError{Field: "to", Code: "listing_place"}
+		return rules.ListingPlace.Broken("")
 	}
 	return listings.AddTx(ctx, tx, post, *o)
 }
@@ -65,8 +57,8 @@ func (s *core) relistTx(ctx context.Context, tx pgx.Tx, p lockedPost, f *listing
 	if err != nil {
 		return false, err
 	}
-	o, faults := f.Check(time.Now(), was.Until)
-	if err := invalidListing(faults); err != nil {
+	o, err := f.Check(time.Now(), was.Until)
+	if err != nil {
 		return false, err
 	}
 	changed, active, err := listings.SetTx(ctx, tx, p.ID, o)
@@ -82,9 +74,9 @@ func openListingTx(ctx context.Context, tx pgx.Tx, p lockedPost) (listings.Listi
 	l, err := listings.Of(ctx, tx, p.ID)
 	switch {
 	case errors.Is(err, listings.ErrNone):
-		return l, &InvalidError{Field: "listing", Code: "listing_none"}
+		return l, rules.ListingNone.Broken("")
 	case err == nil && l.State == listings.Closed:
-		return l, &InvalidError{Field: "listing", Code: "listing_closed"}
+		return l, rules.ListingClosed.Broken("")
 	}
 	return l, err
 }
@@ -125,14 +117,14 @@ func (s Posts) Renew(ctx context.Context, actor int64, code string) (Change, err
 // counts once. The errors are those of Posts.Edit, and InvalidErrors "listing_none", "how_unknown", "price_format" and
 // "price_range".
 func (s Posts) Close(ctx context.Context, actor int64, code string, sale listings.Sale) (Change, error) {
-	price, faults := sale.Check()
-	if err := invalidListing(faults); err != nil {
+	price, err := sale.Check()
+	if err != nil {
 		return Change{}, err
 	}
 	return s.changeListing(ctx, actor, code, func(tx pgx.Tx, p lockedPost, counts *publishing.Counts) (bool, error) {
 		l, err := listings.Of(ctx, tx, p.ID)
 		if errors.Is(err, listings.ErrNone) {
-			return false, &InvalidError{Field: "listing", Code: "listing_none"}
+			return false, rules.ListingNone.Broken("")
 		}
 		if err != nil {
 			return false, err
@@ -218,8 +210,10 @@ func (s Maintenance) ExpireListings(ctx context.Context, limit int) (c Change, m
 // empty, no more: ErrNotFound if there is no such group, ErrForbidden if the actor does not administer
 // it, an InvalidError "currency_unknown". Listings that it has stay.
 func (s Groups) SetListings(ctx context.Context, actor int64, group, currency string) (Change, error) {
-	if currency != "" && !listings.IsCurrency(currency) {
-		return Change{}, &InvalidError{Field: "currency", Code: "currency_unknown"}
+	if currency != "" {
+		if err := rules.Currency(currency); err != nil {
+			return Change{}, err
+		}
 	}
 	if !nameForm.MatchString(group) {
 		return Change{}, ErrNotFound

@@ -165,6 +165,11 @@ func TestClosingTwiceCountsOnce(t *testing.T) {
 	if l := w.listing(c); l.State != listings.Closed || l.How != listings.Sold || *l.Paid != 900 {
 		t.Errorf("got %+v", l)
 	}
+	for total, want := range map[string]int64{"closed": 1, "earned": 900} {
+		if got := value[int64](w, `SELECT sum(value)::bigint FROM author_totals WHERE author_id = $1 AND total = $2`, ann.ID, total); got != want {
+			t.Errorf("the total %s is %d, want %d", total, got, want)
+		}
+	}
 	if got := codesOf(second(w.Posts.Renew(ctx, ann.ID, c.Code))); got != "listing: listing_closed" {
 		t.Errorf("renewing: got %q", got)
 	}

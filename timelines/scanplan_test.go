@@ -90,6 +90,17 @@ func (w *town) explained(mode, sql string, args ...any) plan {
 func literal(v any) string {
 	quote := func(s string) string { return `'` + strings.ReplaceAll(s, `'`, `''`) + `'` }
 	switch v := v.(type) {
+	case *int64:
+		if v == nil {
+			return `NULL`
+		}
+		return fmt.Sprint(*v)
+	case []*int64:
+		bounds := make([]string, len(v))
+		for i, bound := range v {
+			bounds[i] = literal(bound)
+		}
+		return quote(`{` + strings.Join(bounds, ",") + `}`)
 	case string:
 		return quote(v)
 	case []string:

@@ -11,6 +11,7 @@ import (
 
 	"riverrun/timelines/drafts"
 	"riverrun/timelines/files"
+	"riverrun/timelines/rules"
 	"riverrun/timelines/scheduled"
 )
 
@@ -31,37 +32,30 @@ func ParseWhen(due, zone string) (When, error) {
 	}
 	in, err := time.LoadLocation(zone)
 	if err != nil || zone == "Local" || len(zone) > 100 { // Local is the server's
-		return When{}, &InvalidError{Field: "zone", Code: "due_zone"}
+		return When{}, rules.DueZone.Broken("")
 	}
 	at, err := time.ParseInLocation(DueForm, due, in)
 	if err != nil {
 		at, err = time.ParseInLocation(DueForm+":05", due, in) // some browsers add seconds
 	}
 	if err != nil {
-		return When{}, &InvalidError{Field: "due", Code: "due_format"}
+		return When{}, rules.DueFormat.Broken("")
 	}
 	return When{at, zone}, nil
 }
 
-// check returns an InvalidError "due_past" or "due_far" unless the time can be chosen now.
-func (w When) check(now time.Time) error {
-	switch {
-	case w.At.Before(now.Add(scheduled.Earliest)):
-		return &InvalidError{Field: "due", Code: "due_past"}
-	case w.At.After(now.AddDate(scheduled.LatestYears, 0, 0)):
-		return &InvalidError{Field: "due", Code: "due_far"}
-	}
-	return nil
-}
-
 // Schedule keeps a post to be published at a time, in place of n.Scheduled if that is set. The draft goes
 // in the same transaction. What Create would refuse now it refuses too, with the same errors, but for a
-// stranger's post too many. Further InvalidErrors are "due_past", "due_far" and
-// "scheduled_many"; scheduled.ErrGone if the version to replace is no more. For a Key that the
+// stranger's post too many. Further InvalidErrors are "due_past", "due_far", "scheduled_many" and, since
+// a scheduled post keeps no fields of a listing, "due_listing"; scheduled.ErrGone if the version to replace is no more. For a Key that the
 // author sent before with the same content nothing changes, and the Change is Repeated.
 func (s Posts) Schedule(ctx context.Context, n NewPost, at When) (Change, error) {
 	w, err := s.check(n)
-	if err := errors.Join(err, at.check(time.Now())); err != nil {
+	err = errors.Join(err, rules.Due(at.At, time.Now()))
+	if n.Listing != nil {
+		err = errors.Join(err, rules.DueListing.Broken(""))
+	}
+	if err != nil {
 		return Change{}, err
 	}
 	put := scheduled.Put{Account: n.Author, Key: n.Key, Replaces: n.Scheduled, Post: scheduled.Post{
@@ -80,7 +74,7 @@ func (s Posts) Schedule(ctx context.Context, n NewPost, at When) (Change, error)
 			return c, err
 		}
 		if len(loose) != len(put.Uploads) {
-			return c, &InvalidError{Field: "file", Code: "file_unknown"}
+			return c, rules.FileUnknown.Broken("")
 		}
 		if err := files.Describe(ctx, tx, n.Author, n.Files); err != nil {
 			return c, err
@@ -88,9 +82,9 @@ func (s Posts) Schedule(ctx context.Context, n NewPost, at When) (Change, error)
 		repeated, freed, err := scheduled.PutTx(ctx, tx, put, newCode)
 		switch {
 		case errors.Is(err, scheduled.ErrMany):
-			return c, &InvalidError{Field: "due", Code: "scheduled_many", Most: scheduled.Most}
+			return c, rules.ScheduledMany.Broken("")
 		case errors.Is(err, scheduled.ErrKeyUsed):
-			return c, &InvalidError{Field: "key", Code: "key_used"}
+			return c, rules.KeyUsed.Broken("")
 		case err != nil:
 			return c, err
 		case repeated:

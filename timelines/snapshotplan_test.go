@@ -68,6 +68,47 @@ func (s *statements) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.Tr
 
 func (*statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
+// G22: a search for listings looks at those that have the state, or the price, and at no table whole; in a
+// place it looks at what stands there.
+func TestSearchesForListingsReadNoTableWhole(t *testing.T) {
+	w := newTown(t)
+	const rows = 4000
+	_, viewer := w.stranded(rows, 200, 100)
+	w.populous(viewer, rows)
+	w.exec(`INSERT INTO listings (post_id, price, until_at, state, currency, condition, place)
+		SELECT id, id % 1000 * 100, now() + interval '9 days', CASE WHEN id % 500 = 0 THEN 'expired' ELSE 'active' END, 'EUR', 'used', '' FROM posts`)
+	w.exec(`VACUUM ANALYZE`)
+	ctx, name := t.Context(), value[string](w, `
+		SELECT a.name FROM subscriptions s JOIN accounts a ON a.id = s.account_id WHERE s.subscriber_id = $1 ORDER BY a.id LIMIT 1`, viewer.ID)
+	posts := value[[]int64](w, `SELECT array_agg(id) FROM (SELECT id FROM posts ORDER BY id LIMIT 3) p`)
+	at := snapshot.Scan{Viewer: viewer.ID, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 20}
+	heard := &statements{}
+	traced := w.traced(heard)
+	for _, text := range []string{
+		"is:expired", "price:7", "price:..0", "is:active price:7", "is:expired price:..500", "is:expired in:" + name, "is:active price:..20 in:" + name,
+		"in:" + name + " -is:active", "hello7 is:active", "hello7 -price:..50",
+	} {
+		q := w.query(text)
+		w.must(traced.InSnapshot(ctx, func(sn *snapshot.Snapshot) error {
+			heard.take()
+			_, err := sn.Search(ctx, q, at)
+			if err == nil {
+				_, err = sn.Matches(ctx, []snapshot.ViewerQuery{{Viewer: viewer.ID, Query: q}}, posts)
+			}
+			return err
+		}))
+		for _, x := range heard.take() {
+			looked := map[string]int{}
+			w.explained("force_custom_plan", x.sql, x.args...).addLooks(looked)
+			for table, n := range looked {
+				if has := value[int](w, `SELECT count(*) FROM `+pgx.Identifier{table}.Sanitize()); n > max(has/4, 50) {
+					t.Errorf("%s: of %d %s it looks at %d:\n%s", text, has, table, n, x.sql)
+				}
+			}
+		}
+	}
+}
+
 // A snapshot asks nothing for which a table would be read whole: each statement looks
 // at a small part of each table, by an index, in whichever plan the server makes of it.
 func TestSnapshotsReadNoTableWhole(t *testing.T) {

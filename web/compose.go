@@ -62,7 +62,7 @@ func (s posts) newPost(w http.ResponseWriter, r *request) error {
 		if d, found, err = s.timelines.Drafts.Current(r.Context(), r.viewer.AccountID); err != nil {
 			return err
 		}
-		found = found && drafts.IsPostPlace(d.Place)
+		found = found && (drafts.IsPostPlace(d.Place) || d.ListingIn() != "")
 	}
 	if !found {
 		place = cmp.Or(place, "/")

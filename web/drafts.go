@@ -176,7 +176,7 @@ func draftOf(r *request) drafts.Draft {
 	return drafts.Draft{
 		SavedAt: replaced,
 		Place:   r.PostFormValue(view.DraftField), Body: r.PostFormValue("body"), Language: r.PostFormValue("language"),
-		Destinations: destinationsOf(r.PostForm["to"]), Uploads: r.PostForm["upload"],
+		Destinations: destinationsOf(r.PostForm["to"]), Uploads: r.PostForm["upload"], Listing: r.listing(),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/drafts"
 	"riverrun/timelines/listings"
 	"riverrun/web/view"
 )
@@ -93,49 +94,49 @@ func (s *Server) listingOf(ctx context.Context, me int64, code string) (*listing
 
 // newListing is the page with the form for a listing.
 func (s posts) newListing(w http.ResponseWriter, r *request) error {
-	p := s.simple(r)
-	if err := s.nameFollows(r, p); err != nil {
-		return err
-	}
-	c, err := s.offering(r, p)
+	g, err := s.marketAsked(r)
 	if err != nil {
 		return err
 	}
-	c.Open = true
-	d, found, err := s.timelines.Drafts.Find(r.Context(), r.viewer.AccountID, c.Place)
+	place := drafts.ListingPlace(g.Name)
+	d, found, err := s.timelines.Drafts.Find(r.Context(), r.viewer.AccountID, place)
 	if err != nil {
 		return err
 	}
-	if found {
-		c.Body, c.Lang, c.Saved = d.Body, d.Language, d.SavedAt
-		if c.Files, err = s.timelines.Files.Loose(r.Context(), r.viewer.AccountID, d.Uploads); err != nil {
-			return err
-		}
-		keepNoCopy(w, true)
+	if !found {
+		d = drafts.Draft{Place: place, Destinations: []string{g.Name}, Listing: view.NewListing(g)}
 	}
-	return s.html(w, r, http.StatusOK, view.ComposeAgain(p, c))
+	page, err := s.composeDraft(r, d, view.ComposerOf(d))
+	if err != nil {
+		return err
+	}
+	keepNoCopy(w, found)
+	return s.html(w, r, http.StatusOK, page)
 }
 
-// offering is the form for a listing in the group that "to" names.
-func (s posts) offering(r *request, p *view.Base) (view.Composer, error) {
+// marketAsked is the group that "to" names, if it takes listings and the viewer reads it.
+func (s posts) marketAsked(r *request) (timelines.Account, error) {
 	g, err := s.rivers.Access().AccountNamed(r.Context(), r.URL.Query().Get("to"))
 	if err != nil {
-		return view.Composer{}, err
+		return timelines.Account{}, err
 	}
-	if g.Kind != timelines.Group || g.ListingsIn == "" || !p.Sets.Reads(g.FeedID, g.Access) {
-		return view.Composer{}, errNoPage
+	sets, err := s.rivers.Access().Sets(r.Context(), r.viewer.AccountID)
+	if err != nil {
+		return timelines.Account{}, err
 	}
-	c := view.NewComposer("/"+g.Name, g)
-	c.Listing = view.NewListing(g)
-	return c, nil
+	if g.Kind != timelines.Group || g.ListingsIn == "" || !sets.Reads(g.FeedID, g.Access) {
+		return timelines.Account{}, errNoPage
+	}
+	return g, nil
 }
 
 // filtered returns which of a group's listings a request asks for, with the error of its form if it is
 // wrong. A filter is a search, and has its limit.
 func (s accounts) filtered(r *request, n rivers.Name) (view.ListingFilter, view.FormError, error) {
-	f, fault := view.ListingFilterOf(r.URL.Query())
-	if fault != nil {
-		return f, s.invalid(r, &timelines.InvalidError{Field: fault.Field, Code: fault.Code}), nil
+	f, err := view.ListingFilterOf(r.URL.Query())
+	if err != nil {
+		is, err := s.formError(r, err)
+		return f, is, err
 	}
 	if n.Kind != rivers.Search {
 		return f, view.FormError{}, nil

@@ -1,9 +1,13 @@
 package web_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
 
+	"riverrun/timelines"
+	"riverrun/timelines/listings"
 	"riverrun/web/webtest"
 )
 
@@ -47,7 +51,7 @@ func TestListings(t *testing.T) {
 	b.Get("/p/" + code + "/listing").Wants(403)
 	b.Post("/p/"+code+"/close", "how", "sold").Wants(403)
 	b.Post("/p/" + code + "/renew").Wants(403)
-	a.Post("/p/"+code+"/edit", "body", "a lamp", "listing", "1", "price", "-1", "currency", "EUR", "until", until).Wants(422).Has("The price must be from 0")
+	a.Post("/p/"+code+"/edit", "body", "a lamp", "listing", "1", "price", "-1", "currency", "EUR", "until", until).Wants(422).Has("Write the price as a number")
 	a.Post("/p/"+code+"/edit", "body", "a lamp", "listing", "1", "price", "12", "currency", "EUR", "until", until).Wants(303)
 	b.Get("/p/" + code).Has("€12")
 	a.Get("/p/"+code+"/listing").Has("Close the listing", "Renew")
@@ -75,4 +79,68 @@ func TestListingsOfAPrivateGroup(t *testing.T) {
 	}
 	bob.Visitor().Get("/search?q=is:active").Lacks("a secret lamp", "€10")
 	bob.Visitor().Get("/search?q=in:flea+price:10").Lacks("a secret lamp")
+}
+
+// G22: an open page hears that a listing expires and that one is closed, and a filter by state lets go of it.
+func TestListingsArePushed(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	market(s, ann, "public")
+	all, active := s.Open(bob, "/flea"), s.Open(bob, "/flea?state=active")
+	offer := func(body string) timelines.Change {
+		c := ann.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.Posts.Create(ctx, timelines.NewPost{
+				Author: ann.Account.ID, Body: body, To: []string{"flea"}, Listing: &listings.Fields{Price: "10", Currency: "EUR"},
+			})
+		})
+		all.HearPost(c.Code, "€10")
+		active.HearPost(c.Code, "€10")
+		return c
+	}
+	lamp, bed := offer("a lamp"), offer("a bed")
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.Posts.Close(ctx, ann.Account.ID, lamp.Code, listings.Sale{How: listings.Sold, Price: "9"})
+	})
+	all.HearPost(lamp.Code, "€9")
+	active.UntilGone(lamp.Code)
+	if _, err := s.DB.Primary.Exec(t.Context(), `UPDATE listings SET until_at = now() - interval '1 hour' WHERE post_id = $1`, bed.PostID); err != nil {
+		t.Fatal(err)
+	}
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		c, _, err := s.Store.Maintenance.ExpireListings(ctx, 10)
+		return c, err
+	})
+	s.HearOf(bed.PostID) // as the bus says it
+	all.HearPost(bed.Code, "Expired")
+	active.UntilGone(bed.Code)
+}
+
+// G3, G22: the draft of a listing keeps its fields, beside the draft of a post in the same group, and the
+// form, the list of drafts and "Write" put them back.
+func TestDraftOfAListing(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	market(s, ann, "public")
+	v := ann.Visitor()
+	const form, place = "/posts/new?listing=1&to=flea", "/flea?listing"
+	v.Get(form).Has(`name="draft" value="`+place+`"`, `name="back" value="/flea"`)
+	v.Post("/posts", "keep", "1", "draft", "/flea", "body", "a plain post", "to", "flea").Wants(303)
+	fields := []string{"body", "a lamp", "to", "flea", "listing", "1", "price", "cheap", "currency", "USD", "condition", "good", "place", "Old Town", "until", "2020-01-01"}
+	v.Post("/posts", append(fields, "keep", "1", "draft", place)...).LeadsTo("/drafts")
+	back := []string{"a lamp", `value="cheap"`, `value="USD" selected`, `value="good" selected`, `value="Old Town"`, `value="2020-01-01"`}
+	v.Get("/drafts").Has("Listing in flea", "a plain post")
+	for _, page := range []string{form, "/drafts/edit?place=%2Fflea%3Flisting", "/posts/new"} {
+		v.Get(page).Has(back...).Lacks("a plain post")
+	}
+	v.Get("/posts/new?place=%2Fflea").Has("a plain post").Lacks("a lamp", `name="price"`)
+	// What no form of ours sends is refused, and the draft stays.
+	for _, price := range []string{strings.Repeat("9", 200), "\x00"} {
+		v.Post("/drafts", "draft", place, "saved", savedAt(v, place), "body", "a lamp", "listing", "1", "price", price).Wants(400)
+	}
+	v.Get(form).Has(back...)
+	v.Post("/posts", "body", "a lamp", "to", "flea", "listing", "1", "currency", "EUR", "draft", place, "saved", savedAt(v, place)).LeadsTo("/")
+	v.Get(form).Lacks("a lamp", `value="USD" selected`).Has(`value="EUR" selected`)
+	v.Get("/drafts").Lacks("Listing in flea").Has("a plain post")
 }

@@ -148,12 +148,12 @@ func newTx(ctx context.Context, tx pgx.Tx, account int64, place string) (id int6
 // was. That one has also its time, so that a form that has the draft goes on with its text.
 func resetTx(ctx context.Context, tx pgx.Tx, id int64, place string) (text int64, err error) {
 	const keep = `
-		INSERT INTO drafts (account_id, saved_at, place, language, body, destinations, uploads, parked)
-		SELECT account_id, saved_at, place, language, body, destinations, uploads, true FROM drafts WHERE id = @id
+		INSERT INTO drafts (account_id, saved_at, place, language, body, destinations, uploads, listing, parked)
+		SELECT account_id, saved_at, place, language, body, destinations, uploads, listing, true FROM drafts WHERE id = @id
 		RETURNING id`
 	const reset = `
 		UPDATE drafts SET saved_at = greatest(clock_timestamp(), saved_at + interval '1 microsecond'), place = @place, language = '', body = '',
-			destinations = @destinations, uploads = '{}', parked = true
+			destinations = @destinations, uploads = '{}', listing = NULL, parked = true
 		WHERE id = @id`
 	if err := tx.QueryRow(ctx, keep, pgx.StrictNamedArgs{"id": id}).Scan(&text); err != nil {
 		return 0, err

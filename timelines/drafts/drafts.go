@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"riverrun/timelines/listings"
 	"riverrun/timelines/markup"
 	"riverrun/timelines/rights"
 	"riverrun/timelines/rules"
@@ -22,7 +24,7 @@ import (
 // Bounds of a person's drafts and of each.
 const (
 	Most         = rules.MostDrafts // drafts of one person
-	maxNameRunes = 100
+	maxTextRunes = 100              // of a name and of a field of a listing
 )
 
 // Errors of this package.
@@ -52,6 +54,8 @@ type Draft struct {
 	Destinations []string
 	// Uploads are the codes of the files that the form names.
 	Uploads []string
+	// Listing are the fields of a listing, which are checked when it is sent; nil: the form has none.
+	Listing *listings.Fields
 	// SavedAt tells this draft from others of its place. A form carries that of the draft it was
 	// filled from, or was last saved as; the zero time is of none.
 	SavedAt time.Time
@@ -82,8 +86,24 @@ func commentOn(place string) string {
 
 const postPrefix = "/p/"
 
+// listingSuffix ends the place of the form for a listing in a group, which has a draft beside that of a
+// post there.
+const listingSuffix = "?listing"
+
+// ListingPlace is the place of the form for a listing in a group.
+func ListingPlace(group string) string { return "/" + group + listingSuffix }
+
+// ListingIn returns the group that the draft offers something in, or "".
+func (d Draft) ListingIn() string {
+	path, is := strings.CutSuffix(d.Place, listingSuffix)
+	if !is {
+		return ""
+	}
+	return strings.TrimPrefix(path, "/")
+}
+
 // placeForm is the form of the addresses of pages that have a form for a post or a comment.
-var placeForm = regexp.MustCompile(`^/(p/[0-9a-z]{10}|filter/messages(\?to=[a-z0-9-]{3,35})?|filter/only-me|[a-z0-9-]{3,35}(/[a-z0-9-]{1,35})?)?$`)
+var placeForm = regexp.MustCompile(`^/(p/[0-9a-z]{10}|filter/messages(\?to=[a-z0-9-]{3,35})?|filter/only-me|[a-z0-9-]{3,35}(/[a-z0-9-]{1,35}|\?listing)?)?$`)
 
 // IsPlace reports whether a place can have a draft.
 func IsPlace(place string) bool { return placeForm.MatchString(place) }
@@ -96,8 +116,12 @@ func (d *Draft) check(longest int) error {
 	if !IsPlace(d.Place) {
 		return ErrInvalid
 	}
-	for _, name := range d.Destinations {
-		if !rules.Storable(name) || utf8.RuneCountInString(name) > maxNameRunes {
+	texts := d.Destinations
+	if l := d.Listing; l != nil {
+		texts = slices.Concat(texts, []string{l.Price, l.Currency, l.Place, l.Condition, l.Until})
+	}
+	for _, text := range texts {
+		if !rules.Storable(text) || utf8.RuneCountInString(text) > maxTextRunes {
 			return ErrInvalid
 		}
 	}
@@ -158,17 +182,17 @@ func saveTx(ctx context.Context, tx pgx.Tx, account int64, d Draft, key string) 
 		WITH parked AS (
 			UPDATE drafts
 			SET saved_at = greatest(clock_timestamp(), saved_at + interval '1 microsecond'), language = @language, body = @body,
-				destinations = @destinations, uploads = @uploads
+				destinations = @destinations, uploads = @uploads, listing = @listing
 			WHERE account_id = @account AND place = @place AND saved_at = @was AND parked
 			RETURNING id, saved_at
 		), placed AS (
-			INSERT INTO drafts (account_id, saved_at, place, language, body, destinations, uploads)
-			SELECT @account, clock_timestamp(), @place, @language, @body, @destinations, @uploads
+			INSERT INTO drafts (account_id, saved_at, place, language, body, destinations, uploads, listing)
+			SELECT @account, clock_timestamp(), @place, @language, @body, @destinations, @uploads, @listing::jsonb
 			WHERE NOT EXISTS (SELECT FROM parked) AND (@most > (SELECT count(*) FROM drafts WHERE account_id = @account AND NOT ` + empty + `)
 				OR EXISTS (SELECT FROM drafts WHERE account_id = @account AND place = @place AND NOT parked AND NOT ` + empty + `))
 			ON CONFLICT (account_id, place) WHERE NOT parked DO UPDATE
 			SET saved_at = greatest(excluded.saved_at, drafts.saved_at + interval '1 microsecond'), language = excluded.language,
-				body = excluded.body, destinations = excluded.destinations, uploads = excluded.uploads
+				body = excluded.body, destinations = excluded.destinations, uploads = excluded.uploads, listing = excluded.listing
 			WHERE drafts.saved_at = @was OR drafts.body = excluded.body OR ` + empty + `
 			RETURNING id, saved_at
 		), saved AS (
@@ -195,7 +219,7 @@ func saveTx(ctx context.Context, tx pgx.Tx, account int64, d Draft, key string) 
 	}
 	err = tx.QueryRow(ctx, save, pgx.StrictNamedArgs{
 		"account": account, "place": d.Place, "language": d.Language, "body": d.Body, "most": Most, "was": d.SavedAt,
-		"destinations": orEmpty(d.Destinations), "uploads": orEmpty(d.Uploads),
+		"destinations": orEmpty(d.Destinations), "uploads": orEmpty(d.Uploads), "listing": d.Listing,
 	}).Scan(&savedAt)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return savedAt, err
@@ -259,7 +283,7 @@ type querier interface {
 
 func find(ctx context.Context, db querier, account int64, place string) (d Draft, found bool, err error) {
 	const query = `
-		SELECT place, body, language, destinations, uploads, saved_at
+		SELECT place, body, language, destinations, uploads, listing, saved_at
 		FROM drafts WHERE account_id = @account AND place = @place AND NOT parked`
 	rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"account": account, "place": place})
 	return oneDraft(rows, err)
@@ -268,7 +292,7 @@ func find(ctx context.Context, db querier, account int64, place string) (d Draft
 // Current returns the draft that the account's person goes on with; found is false if there is none.
 func (s *Store) Current(ctx context.Context, account int64) (d Draft, found bool, err error) {
 	const query = `
-		SELECT d.place, d.body, d.language, d.destinations, d.uploads, d.saved_at
+		SELECT d.place, d.body, d.language, d.destinations, d.uploads, d.listing, d.saved_at
 		FROM current_drafts c JOIN drafts d ON d.id = c.draft_id WHERE c.account_id = @account`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"account": account})
 	return oneDraft(rows, err)
@@ -311,7 +335,7 @@ const listedBody = 300
 // rights to posts are those of the moment.
 func (s *Store) All(ctx context.Context, account int64) ([]Listed, error) {
 	const query = `
-		SELECT d.place, left(d.body, @longest) AS body, d.language, d.destinations, d.uploads, d.saved_at,
+		SELECT d.place, left(d.body, @longest) AS body, d.language, d.destinations, d.uploads, d.listing, d.saved_at,
 			d.code, d.parked, EXISTS (SELECT FROM current_drafts c WHERE c.draft_id = d.id) AS current,
 			coalesce(p.author_id, 0) AS post_author, coalesce(left(p.body, @longest + 1), '') AS beginning, coalesce(p.markup, false) AS markup
 		FROM drafts d

@@ -28,9 +28,10 @@ type Owner [32]byte
 // Nobody reports whether no cookie names an owner.
 func (o Owner) Nobody() bool { return o == Owner{} }
 
-// IsPostPlace reports whether a place has a form for a post, which may be begun without signing in.
+// IsPostPlace reports whether a place has a form for a post, which may be begun without signing in. A
+// listing may not.
 func IsPostPlace(place string) bool {
-	return IsPlace(place) && commentOn(place) == "" && !strings.HasPrefix(place, "/filter/")
+	return IsPlace(place) && commentOn(place) == "" && !strings.HasPrefix(place, "/filter/") && !strings.HasSuffix(place, listingSuffix)
 }
 
 // DestinationsOf returns the names to which a post goes that is begun at a place for posts.
@@ -107,7 +108,7 @@ func (s *Store) Visitors(ctx context.Context, owner Owner) ([]Draft, error) {
 
 func visitors(ctx context.Context, db querier, owner Owner) ([]Draft, error) {
 	const query = `
-		SELECT place, body, language, destinations, '{}'::text[] AS uploads, saved_at
+		SELECT place, body, language, destinations, '{}'::text[] AS uploads, NULL::jsonb AS listing, saved_at
 		FROM visitor_drafts WHERE owner = @owner ORDER BY saved_at DESC, place`
 	rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"owner": owner[:]})
 	if err != nil {

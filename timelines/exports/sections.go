@@ -105,7 +105,7 @@ var Sections = []Section{
 		SELECT 0 AS key1, 0 AS key2, json_build_object('tag', tag, 'word', word) AS row
 		FROM dictionary_words WHERE owner_id = @viewer ORDER BY no`},
 	{Name: "drafts", query: `
-		SELECT 0 AS key1, 0 AS key2, json_build_object('place', place, 'at', saved_at, 'destinations', destinations, 'text', body, 'parked', parked,
+		SELECT 0 AS key1, 0 AS key2, json_build_object('place', place, 'at', saved_at, 'destinations', destinations, 'text', body, 'listing', listing, 'parked', parked,
 			'current', EXISTS (SELECT FROM current_drafts c WHERE c.draft_id = d.id)) AS row
 		FROM drafts d WHERE account_id = @viewer AND (body <> '' OR uploads <> '{}') ORDER BY place, id`},
 	{Name: "scheduled_posts", query: `

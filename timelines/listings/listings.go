@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// State says how far a listing has come.
+// State says how far a listing has come. All are words of rules.StateUnknown.
 type State string
 
 // The states of a listing.
@@ -18,9 +18,6 @@ const (
 	Expired State = "expired"
 	Closed  State = "closed"
 )
-
-// States are all states.
-var States = []State{Active, Expired, Closed}
 
 // ErrNone: the post is no listing.
 var ErrNone = errors.New("no listing")

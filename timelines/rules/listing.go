@@ -16,18 +16,20 @@ var currencies = []string{
 // priceForm is a number with at most two decimals, after a point or a comma as people write it.
 var priceForm = regexp.MustCompile(`^[0-9]+([.,][0-9]{1,2})?$`)
 
-// Price reads a price, 0 to 999,999,999.99, in hundredths. White space between its digits is left out.
-// The errors are PriceFormat and PriceRange.
-func Price(text string) (cents int64, err error) {
+// Price reads a price in a field of a form, 0 to 999,999,999.99, in hundredths. White space between its
+// digits is left out. The errors are PriceFormat and PriceRange, in that field.
+func Price(field, text string) (cents int64, err error) {
+	form, bounds := PriceFormat, PriceRange
+	form.Field, bounds.Field = field, field
 	text = strings.Join(strings.Fields(text), "")
 	if !priceForm.MatchString(text) {
-		return 0, PriceFormat.Broken("")
+		return 0, form.Broken("")
 	}
 	whole, decimals, _ := strings.Cut(strings.Replace(text, ",", ".", 1), ".")
 	// The form leaves only one reason to fail: too many digits.
 	cents, err = strconv.ParseInt(whole+(decimals + "00")[:2], 10, 64)
-	if err != nil || cents > int64(PriceRange.Most) {
-		return 0, PriceRange.Broken("")
+	if err != nil || cents > int64(bounds.Most) {
+		return 0, bounds.Broken("")
 	}
 	return cents, nil
 }
@@ -41,9 +43,7 @@ func Condition(word string) error { return ConditionUnknown.OneOf(word) }
 // Place returns the place of a listing as it is stored. It may be empty.
 func Place(text string) (string, error) {
 	if !Storable(text) {
-		bad := TextInvalid
-		bad.Field = PlaceLong.Field
-		return "", bad.Broken("")
+		return "", PlaceInvalid.Broken("")
 	}
 	return PlaceLong.Within(strings.Join(strings.Fields(text), " "))
 }
@@ -75,4 +75,15 @@ func untilBounds(today time.Time) (first, last time.Time) {
 	year, month, day := today.Date()
 	on := func(ahead int) time.Time { return time.Date(year, month, day+ahead, 0, 0, 0, 0, today.Location()) }
 	return on(UntilPast.Most), on(UntilFar.Most)
+}
+
+// Due returns an error, DuePast or DueFar, unless a post can be scheduled now for that time.
+func Due(at, now time.Time) error {
+	switch {
+	case at.Before(now.Add(time.Duration(DuePast.Most) * time.Minute)):
+		return DuePast.Broken("")
+	case at.After(now.AddDate(DueFar.Most, 0, 0)):
+		return DueFar.Broken("")
+	}
+	return nil
 }

@@ -49,9 +49,12 @@ const (
 	Cents      Unit = "cents"  // hundredths of a price
 	DaysLeast  Unit = "days_least"
 	DaysMost   Unit = "days_most"
-	Words      Unit = "words" // one of Rule.Words
-	Shape      Unit = "shape" // the value must have a certain form
-	Standing   Unit = "standing"
+	// Those of a time are from now.
+	MinutesLeast Unit = "minutes_least"
+	YearsMost    Unit = "years_most"
+	Words        Unit = "words" // one of Rule.Words
+	Shape        Unit = "shape" // the value must have a certain form
+	Standing     Unit = "standing"
 )
 
 // Effect is what becomes of a thing that breaks a rule.

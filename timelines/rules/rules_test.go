@@ -26,12 +26,22 @@ func breaks(err error) string {
 
 var today = time.Date(2026, 11, 24, 15, 30, 0, 0, time.UTC)
 
-// shapes are the checks of rules without a bound that this package makes: values that keep the rule, and
-// others that break it.
-var shapes = map[string]struct {
+// shape is a check of a rule without a bound, with values that keep the rule, and others that break it.
+type shape struct {
 	check          func(string) error
 	keep, breaking []string
-}{
+}
+
+func priceShape(field string) shape {
+	return shape{
+		func(s string) error { _, err := rules.Price(field, s); return err },
+		[]string{"0", "12", "12.5", "12,50", "1 200.00", " 7 ", "007"},
+		[]string{"", "-1", "1.234", "1,234,567", "12.", ".5", "1e3", "٣", "free", "+1", "NaN"},
+	}
+}
+
+// shapes are those that this package checks.
+var shapes = map[string]shape{
 	"body text_invalid": {
 		func(s string) error { _, err := rules.Body(s, rules.PostLong, false); return err },
 		[]string{"a", "слово", "\r\n."},
@@ -42,10 +52,12 @@ var shapes = map[string]struct {
 		[]string{"a", "👍"},
 		[]string{"", " \n\t", "\u200b", "\u3164"},
 	},
-	"price price_format": {
-		func(s string) error { _, err := rules.Price(s); return err },
-		[]string{"0", "12", "12.5", "12,50", "1 200.00", " 7 ", "007"},
-		[]string{"", "-1", "1.234", "1,234,567", "12.", ".5", "1e3", "٣", "free", "+1", "NaN"},
+	"price price_format": priceShape("price"),
+	"sold price_format":  priceShape("sold"),
+	"place text_invalid": {
+		func(s string) error { _, err := rules.Place(s); return err },
+		[]string{"", "Old harbour", "море"},
+		[]string{"a\x00", "\xff"},
 	},
 	"until until_format": {
 		func(s string) error { _, err := rules.Until(s, today); return err },
@@ -77,16 +89,16 @@ func TestBoundsHold(t *testing.T) {
 			}
 			over = r.OneOf("XXX")
 		case rules.Cents:
-			cents, err := rules.Price("999,999,999.99")
-			if breaks(err) != "price price_format" {
+			cents, err := rules.Price(r.Field, "999,999,999.99")
+			if breaks(err) != r.Field+" price_format" {
 				t.Errorf("a price with commas: %v, %v", cents, err)
 			}
-			cents, at = rules.Price("999 999 999.99")
+			cents, at = rules.Price(r.Field, "999 999 999.99")
 			if cents != int64(r.Most) {
 				t.Errorf("the dearest price is read as %d, want %d", cents, r.Most)
 			}
-			_, over = rules.Price("1000000000")
-			if _, err := rules.Price(strings.Repeat("9", 30)); breaks(err) != name {
+			_, over = rules.Price(r.Field, "1000000000")
+			if _, err := rules.Price(r.Field, strings.Repeat("9", 30)); breaks(err) != name {
 				t.Errorf("a price of 30 digits: %v, want %s", err, name)
 			}
 		case rules.DaysLeast:
@@ -95,6 +107,12 @@ func TestBoundsHold(t *testing.T) {
 		case rules.DaysMost:
 			_, at = rules.Until(days(r.Most), today)
 			_, over = rules.Until(days(r.Most+1), today)
+		case rules.MinutesLeast:
+			least := time.Duration(r.Most) * time.Minute
+			at, over = rules.Due(today.Add(least), today), rules.Due(today.Add(least-1), today)
+		case rules.YearsMost:
+			last := today.AddDate(r.Most, 0, 0)
+			at, over = rules.Due(last, today), rules.Due(last.Add(1), today)
 		case rules.Shape:
 			s := shapes[name] // others are checked where their values are: web.TestRulesHold
 			for _, value := range s.keep {
@@ -124,7 +142,7 @@ func TestBoundsHold(t *testing.T) {
 // that have any.
 func TestRowsAreSound(t *testing.T) {
 	t.Parallel()
-	bounded := []rules.Unit{rules.Characters, rules.Bytes, rules.Megabytes, rules.Values, rules.Cents, rules.DaysLeast, rules.DaysMost}
+	bounded := []rules.Unit{rules.Characters, rules.Bytes, rules.Megabytes, rules.Values, rules.Cents, rules.DaysLeast, rules.DaysMost, rules.MinutesLeast, rules.YearsMost}
 	var seen []string
 	for _, r := range rules.Table {
 		name := r.Field + " " + r.Code
@@ -215,7 +233,7 @@ func FuzzBody(f *testing.F) {
 func TestPrices(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{"0": 0, "12": 1200, "12.5": 1250, "12,05": 1205, "1 200": 120000, "1\u00a0200,99": 120099} {
-		if got, err := rules.Price(text); got != want || err != nil {
+		if got, err := rules.Price("price", text); got != want || err != nil {
 			t.Errorf("%q is %d, %v, want %d", text, got, err, want)
 		}
 	}

@@ -9,6 +9,7 @@ const (
 	MostPlaces   = 50
 	MostDrafts   = 100
 	MostLoose    = 100 // files of an account that stand in nothing yet
+	MostTimed    = 100 // scheduled posts of an account
 )
 
 // The settings that are bounds (Rule.Set).
@@ -42,6 +43,17 @@ var (
 	DraftsMany      = Rule{Of: []Thing{Draft}, Field: "body", Code: "drafts_many", Unit: Values, Most: MostDrafts, Ways: Form}
 )
 
+// The time of a scheduled post.
+var (
+	DueFormat     = Rule{Of: []Thing{Post}, Field: "due", Code: "due_format", Unit: Shape, Ways: Form}
+	DuePast       = Rule{Of: []Thing{Post}, Field: "due", Code: "due_past", Unit: MinutesLeast, Most: 1, Ways: Form}
+	DueFar        = Rule{Of: []Thing{Post}, Field: "due", Code: "due_far", Unit: YearsMost, Most: 1, Ways: Form}
+	DueZone       = Rule{Of: []Thing{Post}, Field: "zone", Code: "due_zone", Unit: Shape, Ways: Form}
+	ScheduledMany = Rule{Of: []Thing{Post}, Field: "due", Code: "scheduled_many", Unit: Values, Most: MostTimed, Ways: Form}
+	// DueListing: a scheduled post keeps no fields of a listing.
+	DueListing = Rule{Of: []Thing{Post}, Field: "due", Code: "due_listing", Unit: Standing, Ways: Form}
+)
+
 // Destinations.
 var (
 	ToMany    = Rule{Of: []Thing{Destination, Draft}, Field: "to", Code: "to_many", Unit: Values, Most: MostPlaces, Ways: Form}
@@ -70,16 +82,26 @@ var (
 	AltLong          = Rule{Of: uploaded, Field: "file", Code: "alt_long", Unit: Characters, Most: 1000, Ways: Form}
 )
 
-// Listings.
+// Listings. The last ones are of what becomes of one.
 var (
+	// ListingPlace is of a listing that goes to no group that takes listings.
+	ListingPlace     = Rule{Of: listed, Field: "to", Code: "listing_place", Unit: Standing, Ways: Form}
 	PriceFormat      = Rule{Of: listed, Field: "price", Code: "price_format", Unit: Shape, Ways: Form}
 	PriceRange       = Rule{Of: listed, Field: "price", Code: "price_range", Unit: Cents, Most: 999_999_999_99, Ways: Form}
 	CurrencyUnknown  = Rule{Of: listed, Field: "currency", Code: "currency_unknown", Unit: Words, Words: currencies, Ways: Form}
+	PlaceInvalid     = Rule{Of: listed, Field: "place", Code: "text_invalid", Unit: Shape, Ways: Form}
 	PlaceLong        = Rule{Of: listed, Field: "place", Code: "place_long", Unit: Characters, Most: 100, Ways: Form}
 	ConditionUnknown = Rule{Of: listed, Field: "condition", Code: "condition_unknown", Unit: Words, Words: []string{"new", "good", "used", "broken"}, Ways: Form}
 	UntilFormat      = Rule{Of: listed, Field: "until", Code: "until_format", Unit: Shape, Ways: Form}
 	UntilPast        = Rule{Of: listed, Field: "until", Code: "until_past", Unit: DaysLeast, Most: 1, Ways: Form}
 	UntilFar         = Rule{Of: listed, Field: "until", Code: "until_far", Unit: DaysMost, Most: 180, Ways: Form}
+	ListingNone      = Rule{Of: listed, Field: "listing", Code: "listing_none", Unit: Standing, Ways: Form}
+	ListingClosed    = Rule{Of: listed, Field: "listing", Code: "listing_closed", Unit: Standing, Ways: Form}
+	HowUnknown       = Rule{Of: listed, Field: "how", Code: "how_unknown", Unit: Words, Words: []string{"sold", "given"}, Ways: Form}
+	SoldFormat       = Rule{Of: listed, Field: "sold", Code: "price_format", Unit: Shape, Ways: Form}
+	SoldRange        = Rule{Of: listed, Field: "sold", Code: "price_range", Unit: Cents, Most: PriceRange.Most, Ways: Form}
+	// StateUnknown is of a filter, as are prices there (Price).
+	StateUnknown = Rule{Of: listed, Field: "state", Code: "state_unknown", Unit: Words, Words: []string{"active", "expired", "closed"}, Ways: Form}
 )
 
 // Accounts.
@@ -123,9 +145,11 @@ func item(field, code string, unit Unit, most int, effect Effect) Rule {
 // Table is the table.
 var Table = []Rule{
 	PostLong, CommentLong, BodyEmpty, TextInvalid, LanguageUnknown, DraftsMany, KeyLong, KeyUsed,
+	DueFormat, DuePast, DueFar, DueZone, ScheduledMany, DueListing,
 	ToMany, ToUnknown, ToEmpty, ToNone, ToEyes, ToForbidden, ToStranger, ToClosed,
 	FilesMany, CommentFilesMany, FileLarge, FileEmpty, FileForm, FilePixels, FileDamaged, FileUnknown, AltLong, FilesLoose,
-	PriceRange, PriceFormat, CurrencyUnknown, PlaceLong, ConditionUnknown, UntilPast, UntilFar, UntilFormat,
+	ListingPlace, PriceRange, PriceFormat, CurrencyUnknown, PlaceLong, PlaceInvalid, ConditionUnknown, UntilPast, UntilFar, UntilFormat,
+	ListingNone, ListingClosed, HowUnknown, SoldRange, SoldFormat, StateUnknown,
 	TitleLong, AboutLong, PictureForm,
 	ItemIDMissing, ItemIDLong, ItemIDControl, ItemIDRepeated, ItemEmpty, ItemTitle, ItemText, ItemURLInvalid, ItemURLLong,
 	ItemDateInvalid, ItemDateFuture, ItemDateOld, ItemAuthor, ItemLanguage, ItemCategoryLong, ItemCategoryMany, ItemPlace,

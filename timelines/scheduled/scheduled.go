@@ -10,16 +10,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/timelines/drafts"
+	"riverrun/timelines/rules"
 )
 
 // Most is how many posts one person may schedule.
-const Most = 100
-
-// How far ahead a post may be scheduled.
-const (
-	Earliest    = time.Minute
-	LatestYears = 1
-)
+const Most = rules.MostTimed
 
 // Errors of this package.
 var (

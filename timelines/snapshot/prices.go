@@ -13,9 +13,9 @@ func priceTerm(text string) string {
 	if !isRange {
 		high = low
 	}
-	from, lowFault := listings.ParsePrice("", low)
-	to, highFault := listings.ParsePrice("", high)
-	if lowFault != nil || highFault != nil || from == nil && to == nil {
+	from, lowErr := listings.ParsePrice("", low)
+	to, highErr := listings.ParsePrice("", high)
+	if lowErr != nil || highErr != nil || from == nil && to == nil {
 		return ""
 	}
 	return PriceTerm(from, to)
@@ -36,7 +36,7 @@ func PriceTerm(lowest, highest *int64) string {
 // priceBounds are the bounds that priceTerm wrote.
 func priceBounds(term string) (lowest, highest *int64) {
 	low, high, _ := strings.Cut(term, "..")
-	lowest, _ = listings.ParsePrice("", low) // it has no faults
+	lowest, _ = listings.ParsePrice("", low) // it is sound
 	highest, _ = listings.ParsePrice("", high)
 	return lowest, highest
 }

@@ -43,8 +43,12 @@ const KeepField = "keep"
 // ComposerOf is the form for a post with the text of a draft. It has no destinations and files
 // yet.
 func ComposerOf(d drafts.Draft) Composer {
-	c := NewComposer(d.Place)
-	c.Body, c.Lang, c.Place, c.Saved, c.Open = d.Body, d.Language, d.Place, d.SavedAt, true
+	back := d.Place
+	if group := d.ListingIn(); group != "" {
+		back = "/" + group
+	}
+	c := NewComposer(back)
+	c.Body, c.Lang, c.Place, c.Saved, c.Open, c.Listing = d.Body, d.Language, d.Place, d.SavedAt, true, d.Listing
 	c.Direct = strings.HasPrefix(d.Place, "/filter/messages")
 	return c
 }
@@ -102,6 +106,8 @@ func draftTitle(p *Base, d drafts.Listed) string {
 	switch {
 	case d.Closed():
 		return p.Locale.T("drafts.closed")
+	case d.ListingIn() != "":
+		return p.Locale.T("drafts.listing", "place", d.ListingIn())
 	case d.CommentOn() != "":
 		return p.Locale.T("drafts.comment", "post", p.Account(d.PostAuthor).Title+": "+firstLine(PlainText(d.Beginning, d.Markup)))
 	case to != "":

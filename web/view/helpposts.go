@@ -53,7 +53,7 @@ func (v *PostHelp) fieldTitle(field string) string {
 func (v *PostHelp) allowed(r rules.Rule) string {
 	switch {
 	case r.Unit == rules.Words:
-		return v.Locale.T("posthelp.unit."+string(r.Unit), "list", strings.Join(wordsOfRule(r), ", "))
+		return v.Locale.T("posthelp.unit."+string(r.Unit), "list", strings.Join(v.wordsOfRule(r), ", "))
 	case r.Most > 0 || r.Set != "":
 		return v.Locale.T("posthelp.unit."+string(r.Unit), "n", v.Locale.bound(r.Unit, r.Most))
 	}
@@ -63,10 +63,18 @@ func (v *PostHelp) allowed(r rules.Rule) string {
 // kindNames are media types as people know them.
 var kindNames = map[string]string{"image/jpeg": "JPEG", "image/png": "PNG", "image/gif": "GIF", "image/webp": "WebP"}
 
+// wordKeys begin the texts of the words of some rules.
+var wordKeys = map[string]string{
+	rules.ConditionUnknown.Code: "listings.condition.", rules.HowUnknown.Code: "listings.how.", rules.StateUnknown.Code: "listings.",
+}
+
 // wordsOfRule are the words of a rule as people know them.
-func wordsOfRule(r rules.Rule) []string {
+func (v *PostHelp) wordsOfRule(r rules.Rule) []string {
 	words := slices.Clone(r.Words)
 	for i, word := range words {
+		if key, ok := wordKeys[r.Code]; ok {
+			words[i] = v.Locale.T(key + word)
+		}
 		if name, ok := LanguageNames[word]; ok && r.Code == rules.LanguageUnknown.Code {
 			words[i] = name
 		}

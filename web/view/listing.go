@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/listings"
+	"riverrun/timelines/rules"
 	"riverrun/timelines/snapshot"
 )
 
@@ -36,16 +38,26 @@ func NewListing(g timelines.Account) *listings.Fields {
 type ListingFilter struct{ State, From, To string }
 
 // ListingFilterOf reads a filter from the query of an address. The zero filter shows all posts.
-func ListingFilterOf(query url.Values) (f ListingFilter, fault *listings.Fault) {
+func ListingFilterOf(query url.Values) (f ListingFilter, err error) {
 	f = ListingFilter{State: query.Get("state"), From: strings.TrimSpace(query.Get("from")), To: strings.TrimSpace(query.Get("to"))}
-	if fault := listings.CheckState(f.State); fault != nil {
-		return ListingFilter{From: f.From, To: f.To}, fault
+	if f.State != "" {
+		if err := rules.StateUnknown.OneOf(f.State); err != nil {
+			return ListingFilter{From: f.From, To: f.To}, err
+		}
 	}
-	if _, fault := listings.ParsePrice("from", f.From); fault != nil {
-		return f, fault
+	_, from := listings.ParsePrice("from", f.From)
+	_, to := listings.ParsePrice("to", f.To)
+	return f, cmp.Or(from, to)
+}
+
+// lastDays are the first and the last day that a form with these fields takes: also the day that its
+// listing has, if that is past.
+func lastDays(f listings.Fields) (first, last string) {
+	first, last = rules.UntilDays(time.Now().UTC())
+	if _, err := time.Parse(time.DateOnly, f.Until); err == nil {
+		first = min(first, f.Until)
 	}
-	_, fault = listings.ParsePrice("to", f.To)
-	return f, fault
+	return first, last
 }
 
 // search is the query that finds the listings in the group of that name.
@@ -77,8 +89,8 @@ func (f ListingFilter) query() string {
 }
 
 // of is the filter for another state at the same prices.
-func (f ListingFilter) of(state listings.State) ListingFilter {
-	f.State = string(state)
+func (f ListingFilter) of(state string) ListingFilter {
+	f.State = state
 	return f
 }
 

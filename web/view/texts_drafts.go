@@ -29,6 +29,7 @@ var draftsTexts = texts{
 	"drafts.message":     {"Message", "Сообщение"},
 	"drafts.message.to":  {"Message to {who}", "Сообщение для {who}"},
 	"drafts.post.to":     {"Post to {place}", "Запись в {place}"},
+	"drafts.listing":     {"Listing in {place}", "Объявление в {place}"},
 	"drafts.current":     {"Current", "Текущий"},
 	"drafts.parked":      {"Put aside", "Отложен"},
 	"visitor.lead": {

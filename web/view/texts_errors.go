@@ -178,8 +178,8 @@ var errorsTexts = texts{
 		"Это вы. Свои страницы вы всегда можете читать.",
 	},
 	"invalid.price_format": {
-		"Write the price as a number, such as 1200 or 12.50.",
-		"Напишите цену числом, например 1200 или 12,50.",
+		"Write the price as a number, 0 or more, such as 1200 or 12.50.",
+		"Напишите цену числом, не меньше нуля: например, 1200 или 12,50.",
 	},
 	"invalid.price_range":      {"The price can be {most} at most.", "Цена может быть не больше {most}."},
 	"invalid.currency_unknown": {"Choose one of the currencies.", "Выберите валюту из списка."},

@@ -50,7 +50,6 @@ var listingTexts = texts{
 	"listings.none":     {"No listings", "Без объявлений"},
 	"listings.in":       {"Listings, in {currency}", "Объявления, в {currency}"},
 
-	"invalid.place_invalid":  {"The place has characters that can’t be saved.", "В названии места есть знаки, которые нельзя сохранить."},
 	"invalid.state_unknown":  {"Choose which listings to show.", "Выберите, какие объявления показать."},
 	"invalid.how_unknown":    {"Say whether it was sold or given away.", "Укажите, продано или отдано."},
 	"invalid.listing_place":  {"None of these groups takes listings. Choose one that does.", "Ни одна из этих групп не принимает объявления. Выберите ту, которая принимает."},

@@ -41,6 +41,7 @@ var scheduledTexts = texts{
 	"invalid.due_zone":         {"There is no such time zone. Write UTC, or a name such as Europe/Berlin.", "Такого часового пояса нет. Напишите UTC или, например, Europe/Berlin."},
 	"invalid.due_past":         {"Choose a time that is at least a minute ahead.", "Выберите время хотя бы на минуту позже, чем сейчас."},
 	"invalid.due_far":          {"Choose a time within a year.", "Выберите время в пределах года."},
+	"invalid.due_listing":      {"A listing can’t be published later. Send it now, or write a post without a price.", "Объявление нельзя отложить. Опубликуйте его сейчас или напишите запись без цены."},
 	"invalid.scheduled_many":   {"You have scheduled {most} posts. Cancel or publish some to schedule more.", "У вас уже {most} отложенных записей. Отмените или опубликуйте часть, чтобы добавить новые."},
 	"invalid.author_suspended": {"Your account was suspended at that time.", "В то время ваш аккаунт был приостановлен."},
 	"invalid.author_leaving":   {"Your account was to be deleted at that time.", "В то время ваш аккаунт ждал удаления."},
