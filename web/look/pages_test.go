@@ -101,7 +101,19 @@ func town(t *testing.T) (s *webtest.Site, pages map[string][]string) {
 	s.LoadSources()
 	waiting := v.Post("/settings/sources", "way", "link", "url", "https://blog.example/feed").Header.Get("Location")
 	s.FollowUp()
-	pages = map[string][]string{"anna": {
+	v.Post("/groups", "name", "flea", "title", "Flea Market", "access", "public")
+	v.Post("/settings/listings", "group", "flea", "currency", "EUR").Wants(303)
+	offer := func(body, price string) string {
+		v.PostFiles("/posts", []webtest.Upload{lake}, "body", body, "to", "flea", "listing", "1", "price", price, "currency", "EUR", "condition", "good", "place", "East bank",
+			"until", time.Now().UTC().Add(10*24*time.Hour).Format(time.DateOnly)).Wants(303)
+		return regexp.MustCompile(`/p/([0-9a-z]{10})/listing`).FindStringSubmatch(v.Get("/flea?state=active").Body)[1]
+	}
+	v.Post("/p/"+offer("A pair of oars", "40")+"/close", "how", "sold", "sold", "35.50").Wants(303)
+	boat := offer("A boat that needs an owner", "1250")
+	w.Post("/filter/mine", "act", "move", "to", "ferry", "post", code).LeadsTo("/filter/mine")
+	pages = map[string][]string{"bob": {"/filter/mine"}, "kim": {"/filter/mine"}, "anna": {
+		"/filter/mine", "/filter/mine?sure", "/filter/mine?show=closed", "/flea", "/flea?state=active&from=10&to=2000", "/flea?state=expired", "/flea?state=closed", "/flea?state=active&from=much",
+		"/posts/new?listing=1&to=flea", "/p/" + boat, "/p/" + boat + "/listing", "/p/" + boat + "/edit", "/flea/manage", "/posts/new?later",
 		"/p/" + drawn + "/edit",
 		"/", "/filter/discussions", "/filter/mentions", "/filter/notifications", "/filter/messages", "/filter/saved", "/filter/only-me", "/everything", "/best",
 		"/search", "/search?q=ferry", "/tag/ferry", "/anna", "/bob", "/bob/likes", "/carl", "/closed-club", "/ferry", "/ferry/members", "/ferry/manage",
@@ -156,6 +168,16 @@ func show(b *webtest.Tab, of shot) {
 		chromedp.EmulateViewport(of.width, 800),
 	)
 	b.Visit(of.path)
+	if press, is := presses[of.path]; is {
+		webtest.Eval[bool](b, press.do+`; true`)
+		b.Await("the page once it is pressed", press.until)
+	}
+}
+
+// presses are what leads on from the pages of these addresses to those that have none of their own.
+var presses = map[string]struct{ do, until string }{
+	"/filter/mine?sure": {`document.querySelector('[name=post]').click(); document.querySelector('[value=delete]').click()`, `document.querySelector('[name=sure]') && document.readyState === 'complete'`},
+	"/posts/new?later":  {`document.querySelector('.later > summary').click()`, `document.querySelector('#due').offsetHeight`},
 }
 
 // seeded returns a source of chance whose seed is logged, and can be given.

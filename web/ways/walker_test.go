@@ -54,6 +54,7 @@ func onEach(t *testing.T, way func(*webtest.Site, device)) {
 type walker struct {
 	*webtest.Tab
 	device device
+	plain  bool // no script of a page runs
 	locale *view.Locale
 }
 
@@ -272,7 +273,7 @@ func (w *walker) goesTo(place string) {
 		w.press("nav.all")
 	}
 	switch place {
-	case "nav.settings", "admin.title", "nav.signout":
+	case "mine.title", "drafts.title", "nav.settings", "admin.title", "nav.signout":
 		w.touch(".places summary", w.t("nav.more"), "")
 	}
 	w.touch(".places :is(a, button)", w.t(place), "")
