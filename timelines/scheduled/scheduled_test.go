@@ -524,6 +524,41 @@ func TestFilesWait(t *testing.T) {
 	}
 }
 
+// TestFilesOfScheduledPostsAreNotLoose: they are no uploads that stand in nothing, until their post is cancelled.
+func TestFilesOfScheduledPostsAreNotLoose(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	upload := func() (string, error) {
+		return w.Files.Add(t.Context(), files.New{Owner: ann, Name: "a.txt", Sum: blobs.Sum{1}, Bytes: 1})
+	}
+	fill := func(n int) (list []files.Attachment) {
+		for range n {
+			code, err := upload()
+			w.must(err)
+			list = append(list, files.Attachment{Code: code})
+		}
+		return list
+	}
+	for range 10 {
+		_, err := w.Posts.Schedule(t.Context(), timelines.NewPost{Author: ann, Body: "x", Files: fill(files.Loose / 10)}, in(time.Hour))
+		w.must(err)
+	}
+	w.must(w.Files.MayAdd(t.Context(), ann, 0))
+	fill(files.Loose)
+	_, err := upload()
+	wantCode(t, err, "files_loose")
+	wantCode(t, w.Files.MayAdd(t.Context(), ann, 0), "files_loose")
+	rest, err := w.Pool().Exec(t.Context(), `DELETE FROM files WHERE code NOT IN (SELECT unnest(uploads) FROM scheduled_posts)`)
+	if err != nil || rest.RowsAffected() != files.Loose {
+		t.Fatalf("%d files are left of no post: %v", rest.RowsAffected(), err)
+	}
+	for _, p := range w.all(ann) {
+		_, _, err := w.Posts.Cancel(t.Context(), ann, p.Version(), false)
+		w.must(err)
+	}
+	wantCode(t, w.Files.MayAdd(t.Context(), ann, 0), "files_loose")
+}
+
 // TestTimesInZones: a time is read in the zone that the form names.
 func TestTimesInZones(t *testing.T) {
 	for _, tc := range []struct{ due, zone, want string }{
