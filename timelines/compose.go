@@ -131,7 +131,7 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		if err := recordKeyTx(ctx, tx, n.Author, n.form(w.body, w.to, asked), c.PostID, 0); err != nil {
+		if err := recordKeyTx(ctx, tx, n.Author, n.form(w.body, w.to, asked, When{}), c.PostID, 0); err != nil {
 			return Change{}, err
 		}
 		if err := s.countPostTx(ctx, tx, n.Author); err != nil {

@@ -29,16 +29,24 @@ func checkKey(key string) error {
 type form struct {
 	key   string // or empty
 	asked [sha256.Size]byte
+	// due is when what it made is to be published; zero: at once.
+	due time.Time
 }
 
-// form returns the form of n; body and to are n's own as they are stored, files as
-// askedTx has them. The order of destinations does not matter.
-func (n NewPost) form(body string, to, files []string) form {
+// form returns the form of n, which is to be published at a time, or at once if that is the zero When;
+// body and to are n's own as they are stored, files as askedTx has them. The order of destinations does
+// not matter.
+func (n NewPost) form(body string, to, files []string, at When) form {
 	parts := slices.Concat([]string{"post", body, n.Language}, slices.Sorted(slices.Values(to)), files)
 	if l := n.Listing; l != nil {
 		parts = append(parts, "listing", l.Price, l.Currency, l.Place, l.Condition, l.Until)
 	}
-	return formOf(n.Key, parts...)
+	if at.At.IsZero() {
+		return formOf(n.Key, parts...)
+	}
+	f := formOf(n.Key, append(parts, "scheduled", at.At.UTC().Format(time.RFC3339Nano), at.Zone)...)
+	f.due = at.At
+	return f
 }
 
 // form returns the form of n; code and body are n's own as they are stored.
@@ -58,37 +66,48 @@ func formOf(key string, parts ...string) form {
 	return f
 }
 
-// recordKeyTx remembers that the account's form made the post, or the comment in it. If
-// the form was sent before, it returns *unchanged with the post or comment made the first
-// time; with other content, an InvalidError "key_used". A browser that goes back
+// recordKeyTx remembers that the account's form made the post, or the comment in it, or a scheduled
+// post if post is 0. If the form was sent before, it returns *unchanged with the post or comment made the
+// first time; with other content, an InvalidError "key_used". A browser that goes back
 // restores a form with its key, and people may write another text into it.
+//
+// The key of a scheduled post names no row, so that it stays whatever becomes of that post. It expires
+// as long after the post's time as other keys after they came.
 func recordKeyTx(ctx context.Context, tx pgx.Tx, account int64, f form, post, comment int64) error {
 	if f.key == "" {
 		return nil
 	}
 	// If two transactions have one key, the second waits in the unique index for the first.
 	// An update that changes nothing returns the row that won; DO NOTHING and a query
-	// afterwards could miss a row that was removed in between.
+	// afterwards could miss a row that was removed in between. A row that is inserted has no xmax; one
+	// that is updated has this transaction there.
 	const query = `
-		INSERT INTO keys (account_id, key, asked, post_id, comment_id)
-		VALUES (@account, @key, @asked, @post, nullif(@comment::bigint, 0))
+		INSERT INTO keys (account_id, key, asked, post_id, comment_id, created_at)
+		VALUES (@account, @key, @asked, nullif(@post::bigint, 0), nullif(@comment::bigint, 0), coalesce(@due, now()))
 		ON CONFLICT (account_id, key) DO UPDATE SET key = EXCLUDED.key
-		RETURNING post_id, coalesce(comment_id, 0), asked = @asked`
+		RETURNING xmax = 0, coalesce(post_id, 0), coalesce(comment_id, 0), asked = @asked`
 	var madePost, madeComment int64
-	var same bool
+	var fresh, same bool
+	var due *time.Time
+	if !f.due.IsZero() {
+		due = &f.due
+	}
 	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
-		"account": account, "key": f.key, "asked": f.asked[:], "post": post, "comment": comment,
-	}).Scan(&madePost, &madeComment, &same)
+		"account": account, "key": f.key, "asked": f.asked[:], "post": post, "comment": comment, "due": due,
+	}).Scan(&fresh, &madePost, &madeComment, &same)
 	if err != nil {
 		return fmt.Errorf("record key: %w", err)
 	}
-	if madePost == post && madeComment == comment {
+	if fresh {
 		return nil
 	}
 	if !same {
 		return rules.KeyUsed.Broken("")
 	}
 	first := Change{Actor: account, PostID: madePost, CommentID: madeComment, Repeated: true}
+	if madePost == 0 {
+		return &unchanged{first}
+	}
 	// This is a statement of its own, because the insert's snapshot lacks what the first
 	// transaction committed while the insert waited.
 	err = tx.QueryRow(ctx, `SELECT code FROM posts WHERE id = @post`,
@@ -100,7 +119,7 @@ func recordKeyTx(ctx context.Context, tx pgx.Tx, account int64, f form, post, co
 }
 
 // ExpireKeys removes keys older than olderThan and returns how many. A form that is sent
-// again after that makes a second post or comment.
+// again after that makes a second post or comment, or schedules a second post.
 func (s Maintenance) ExpireKeys(ctx context.Context, olderThan time.Duration) (int64, error) {
 	tag, err := s.pool.Exec(ctx, `DELETE FROM keys WHERE created_at < now() - @age::interval`,
 		pgx.StrictNamedArgs{"age": olderThan})

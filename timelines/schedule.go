@@ -58,7 +58,7 @@ func (s Posts) Schedule(ctx context.Context, n NewPost, at When) (Change, error)
 	if err != nil {
 		return Change{}, err
 	}
-	put := scheduled.Put{Account: n.Author, Key: n.Key, Replaces: n.Scheduled, Post: scheduled.Post{
+	put := scheduled.Put{Account: n.Author, Replaces: n.Scheduled, Post: scheduled.Post{
 		Body: w.body, Language: n.Language, Destinations: w.to, Uploads: files.Codes(n.Files), DueAt: at.At, Zone: at.Zone, Place: n.Draft.Place,
 	}}
 	if !drafts.IsPlace(put.Place) {
@@ -67,6 +67,13 @@ func (s Posts) Schedule(ctx context.Context, n NewPost, at When) (Change, error)
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		c := Change{Actor: n.Author}
 		if _, _, err := s.admitTx(ctx, tx, n.Author, w.to); err != nil {
+			return c, err
+		}
+		asked, err := askedTx(ctx, tx, n.Author, n.Files)
+		if err != nil {
+			return c, err
+		}
+		if err := recordKeyTx(ctx, tx, n.Author, n.form(w.body, w.to, asked, at), 0, 0); err != nil {
 			return c, err
 		}
 		loose, err := files.Loosely(ctx, tx, n.Author, put.Uploads)
@@ -79,16 +86,12 @@ func (s Posts) Schedule(ctx context.Context, n NewPost, at When) (Change, error)
 		if err := files.Describe(ctx, tx, n.Author, n.Files); err != nil {
 			return c, err
 		}
-		repeated, freed, err := scheduled.PutTx(ctx, tx, put, newCode)
+		freed, err := scheduled.PutTx(ctx, tx, put, newCode)
 		switch {
 		case errors.Is(err, scheduled.ErrMany):
 			return c, rules.ScheduledMany.Broken("")
-		case errors.Is(err, scheduled.ErrKeyUsed):
-			return c, rules.KeyUsed.Broken("")
 		case err != nil:
 			return c, err
-		case repeated:
-			return c, &unchanged{Change{Actor: n.Author, Repeated: true}}
 		}
 		if err := drafts.RemoveTx(ctx, tx, n.Author, n.Draft); err != nil || !freed {
 			return c, err

@@ -66,8 +66,8 @@ func leaver(t *testing.T, s *webtest.Site, bob, mia *webtest.Person) (ann *webte
 	a.Get("/").Wants(200)
 	for _, table := range []string{
 		`INSERT INTO drafts (account_id, saved_at, place, language, body, destinations, uploads) VALUES ($1, now(), '/', 'en', $2, '{}', '{}')`,
-		`INSERT INTO scheduled_posts (account_id, due_at, saved_at, code, key, zone, place, language, body, destinations, uploads)
-			VALUES ($1, now() + interval '1 day', now(), 'later' || $1::bigint, '', 'UTC', '/', 'en', $2, '{}', '{}')`,
+		`INSERT INTO scheduled_posts (account_id, due_at, saved_at, code, zone, place, language, body, destinations, uploads)
+			VALUES ($1, now() + interval '1 day', now(), 'later' || $1::bigint, 'UTC', '/', 'en', $2, '{}', '{}')`,
 		`INSERT INTO lists (account_id, slug, title) VALUES ($1, 'friends', $2)`,
 		`INSERT INTO list_members (list_id, subscriber_id, account_id) SELECT l.id, $1, a.id FROM lists l, accounts a WHERE a.name = 'bob' AND $2::text <> ''`,
 		`INSERT INTO hidden_terms (account_id, term) VALUES ($1, $2)`,

@@ -140,6 +140,25 @@ func TestParkedDraftInTheList(t *testing.T) {
 	v.Get("/drafts").Wants(200).Has("the newer words", "the older words", "Put aside")
 }
 
+// Bytes that no form of ours sends name no draft.
+func TestDraftsOfBadBytes(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, v := s.Person("ann").Visitor(), s.Visitor()
+	v.Get("/posts/new").Wants(200)
+	v.Post("/posts/new", "keep", "1", "draft", "/", "body", "kept").Wants(303)
+	for _, bad := range []string{"\x00", "\xff", "", "/\x00", "/p/0123456789", strings.Repeat("0", 31) + "\x00"} {
+		ann.Post("/drafts/open", "code", bad).Wants(404)
+		ann.Post("/drafts/discard", "draft", bad+"\xff", "saved", "1").Wants(404)
+		v.Post("/drafts/discard", "draft", bad, "saved", "1").Wants(404)
+	}
+	for _, saved := range []string{"\x00", "-1", "9223372036854775807", "-9223372036854775808", "99999999999999999999"} {
+		ann.Post("/drafts/discard", "draft", "/", "saved", saved).Wants(303)
+		v.Post("/drafts/discard", "draft", "/", "saved", saved).Wants(303)
+	}
+	v.Get("/posts/new").Wants(200).Has("kept")
+}
+
 // A cookie that this site did not sign is none: it reads nothing, and nothing is stored for it.
 func TestVisitorCookie(t *testing.T) {
 	t.Parallel()

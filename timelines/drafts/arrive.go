@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -188,10 +189,15 @@ func takePlaceTx(ctx context.Context, tx pgx.Tx, account, id int64) error {
 // removeEmpty removes empty drafts of the account, which are only there to be gone on with.
 const removeEmpty = `DELETE FROM drafts WHERE account_id = @account AND ` + empty
 
+var codeForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
 // Reopen makes a parked draft that of its place again, and current, and returns the place. The draft that stood there is
 // parked instead. ErrNotFound if the account has no parked draft of that code.
 func (s *Store) Reopen(ctx context.Context, account int64, code string) (place string, err error) {
 	const find = `SELECT id, place FROM drafts WHERE account_id = @account AND code = @code AND parked`
+	if !codeForm.MatchString(code) {
+		return "", ErrNotFound
+	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := LockTx(ctx, tx, account); err != nil {
 			return err

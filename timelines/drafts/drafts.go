@@ -204,9 +204,7 @@ func saveTx(ctx context.Context, tx pgx.Tx, account int64, d Draft, key string) 
 			DELETE FROM drafts WHERE account_id = @account AND place <> @place AND ` + empty + ` AND EXISTS (SELECT FROM saved)
 		)
 		SELECT saved_at FROM saved`
-	const sent = `
-		SELECT EXISTS (SELECT FROM keys WHERE account_id = @account AND key = @key)
-			OR EXISTS (SELECT FROM scheduled_posts WHERE account_id = @account AND key = @key AND key <> '')`
+	const sent = `SELECT EXISTS (SELECT FROM keys WHERE account_id = @account AND key = @key)`
 	if err := LockTx(ctx, tx, account); err != nil {
 		return time.Time{}, err
 	}

@@ -121,8 +121,12 @@ func visitors(ctx context.Context, db querier, owner Owner) ([]Draft, error) {
 	return all, nil
 }
 
-// DiscardVisitors removes one draft of somebody who is not signed in, as Discard does.
+// DiscardVisitors removes one draft of somebody who is not signed in, as Discard does. ErrNotFound if no
+// form for a post has such a place.
 func (s *Store) DiscardVisitors(ctx context.Context, owner Owner, v Version) error {
+	if !IsPostPlace(v.Place) {
+		return ErrNotFound
+	}
 	const query = `DELETE FROM visitor_drafts WHERE owner = @owner AND place = @place AND saved_at = @was`
 	if _, err := s.pool.Exec(ctx, query, pgx.StrictNamedArgs{"owner": owner[:], "place": v.Place, "was": v.SavedAt}); err != nil {
 		return fmt.Errorf("discard draft of a visitor: %w", err)

@@ -111,16 +111,15 @@ type Added struct {
 }
 
 // Add records an upload under a code; taken reports that the code is in use. ErrTooMany if the
-// owner has Loose files that are not attached; those for an account are not counted, since a new
-// one replaces the last.
+// owner has Loose files that are not attached. Those of scheduled posts are not counted, nor those for an
+// account, since a new one replaces the last.
 func Add(ctx context.Context, tx pgx.Tx, code string, n New) (a Added, taken bool, err error) {
 	state := Download
 	if n.Picture {
 		state = Waiting
 	}
 	const query = `
-		WITH loose AS (SELECT count(*) AS n FROM files WHERE owner_id = @owner AND post_id IS NULL AND account_id IS NULL),
-		made AS (
+		WITH loose AS (` + countLoose + `), made AS (
 			INSERT INTO files (owner_id, account_id, code, name, state, bytes, sum)
 			SELECT @owner, nullif(@account::bigint, 0), @code, @name, @state, @bytes, @sum
 			FROM loose WHERE loose.n < @most OR @account::bigint <> 0
@@ -263,10 +262,15 @@ func Set(ctx context.Context, tx pgx.Tx, owner, post, comment int64, list []Atta
 	return changes > 0, nil
 }
 
-// CountLoose returns how many files of an owner are not attached, without pictures of accounts.
+// countLoose counts files of @owner that stand in nothing. Scheduled posts hold theirs, as many as posts may have.
+const countLoose = `
+	SELECT count(*) AS n FROM files WHERE owner_id = @owner AND post_id IS NULL AND account_id IS NULL
+		AND code NOT IN (SELECT unnest(uploads) FROM scheduled_posts WHERE account_id = @owner)`
+
+// CountLoose returns how many files of an owner are not attached and in no scheduled post, without
+// pictures of accounts.
 func CountLoose(ctx context.Context, db DB, owner int64) (n int, err error) {
-	const query = `SELECT count(*) FROM files WHERE owner_id = @owner AND post_id IS NULL AND account_id IS NULL`
-	if err := db.QueryRow(ctx, query, pgx.StrictNamedArgs{"owner": owner}).Scan(&n); err != nil {
+	if err := db.QueryRow(ctx, countLoose, pgx.StrictNamedArgs{"owner": owner}).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count files: %w", err)
 	}
 	return n, nil

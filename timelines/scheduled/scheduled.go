@@ -22,8 +22,6 @@ var (
 	ErrMany = errors.New("too many scheduled posts")
 	// ErrGone: the version is published, cancelled or replaced by another one.
 	ErrGone = errors.New("no such version of a scheduled post")
-	// ErrKeyUsed: the form was sent before with other content.
-	ErrKeyUsed = errors.New("the key of another scheduled post")
 )
 
 // Version names one version of a scheduled post.
@@ -173,47 +171,42 @@ func AllDue(ctx context.Context, pool *pgxpool.Pool, after Due, limit int) ([]Du
 type Put struct {
 	Post
 	Account int64
-	// Key is that of the form, or empty.
-	Key string
 	// Replaces is the version that it takes the place of, if any. The place of that one's draft stays.
 	Replaces Version
 }
 
-// PutTx stores a post, with a code from newCode if it replaces none. repeated: the form was sent
-// before, and nothing changed. freed: the version that it replaced had failed.
+// PutTx stores a post, with a code from newCode if it replaces none. freed: the version that it
+// replaced had failed.
 //
-// Errors: ErrMany, ErrGone, ErrKeyUsed.
-func PutTx(ctx context.Context, tx pgx.Tx, p Put, newCode func() string) (repeated, freed bool, err error) {
+// Errors: ErrMany, ErrGone.
+func PutTx(ctx context.Context, tx pgx.Tx, p Put, newCode func() string) (freed bool, err error) {
 	// So two forms cannot both take the last place, and a draft that is saved late knows of the form.
 	if err := drafts.LockTx(ctx, tx, p.Account); err != nil {
-		return false, false, err
-	}
-	if repeated, err = sentTx(ctx, tx, p); repeated || err != nil {
-		return repeated, false, err
+		return false, err
 	}
 	if p.Replaces.Code == "" {
-		return false, false, insertTx(ctx, tx, p, newCode)
+		return false, insertTx(ctx, tx, p, newCode)
 	}
 	if freed, err = holdTx(ctx, tx, p.Account, p.Replaces); err != nil {
-		return false, false, err
+		return false, err
 	}
 	// saved_at grows even if the clock goes back.
 	const replace = `
 		UPDATE scheduled_posts SET saved_at = greatest(clock_timestamp(), saved_at + interval '1 microsecond'), due_at = @due_at, zone = @zone,
-			key = @key, language = @language, body = @body, destinations = @destinations, uploads = @uploads,
+			language = @language, body = @body, destinations = @destinations, uploads = @uploads,
 			failed_at = NULL, problem = '', problem_value = '', problem_most = 0
 		WHERE code = @code`
 	args := p.args()
 	args["code"] = p.Replaces.Code
 	if _, err := tx.Exec(ctx, replace, args); err != nil {
-		return false, false, fmt.Errorf("replace a scheduled post: %w", err)
+		return false, fmt.Errorf("replace a scheduled post: %w", err)
 	}
-	return false, freed, nil
+	return freed, nil
 }
 
 func (p Put) args() pgx.StrictNamedArgs {
 	return pgx.StrictNamedArgs{
-		"due_at": p.DueAt, "zone": p.Zone, "key": p.Key, "language": p.Language, "body": p.Body,
+		"due_at": p.DueAt, "zone": p.Zone, "language": p.Language, "body": p.Body,
 		"destinations": orEmpty(p.Destinations), "uploads": orEmpty(p.Uploads),
 	}
 }
@@ -223,26 +216,6 @@ func orEmpty(list []string) []string {
 		return []string{}
 	}
 	return list
-}
-
-// sentTx reports whether the form stored its post before, or returns ErrKeyUsed if it stored another.
-func sentTx(ctx context.Context, tx pgx.Tx, p Put) (bool, error) {
-	const query = `
-		SELECT due_at = @due_at AND zone = @zone AND language = @language AND body = @body AND destinations = @destinations AND uploads = @uploads
-		FROM scheduled_posts WHERE account_id = @account AND key = @key AND key <> ''`
-	args := p.args()
-	args["account"] = p.Account
-	var same bool
-	err := tx.QueryRow(ctx, query, args).Scan(&same)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("read the key of a scheduled post: %w", err)
-	case !same:
-		return false, ErrKeyUsed
-	}
-	return true, nil
 }
 
 // attempts is how many codes are tried. A second one is needed practically never.
@@ -258,8 +231,8 @@ func insertTx(ctx context.Context, tx pgx.Tx, p Put, newCode func() string) erro
 		return ErrMany
 	}
 	const insert = `
-		INSERT INTO scheduled_posts (account_id, code, saved_at, place, due_at, zone, key, language, body, destinations, uploads)
-		VALUES (@account, @code, clock_timestamp(), @place, @due_at, @zone, @key, @language, @body, @destinations, @uploads)
+		INSERT INTO scheduled_posts (account_id, code, saved_at, place, due_at, zone, language, body, destinations, uploads)
+		VALUES (@account, @code, clock_timestamp(), @place, @due_at, @zone, @language, @body, @destinations, @uploads)
 		ON CONFLICT (code) DO NOTHING`
 	args := p.args()
 	args["account"], args["place"] = p.Account, p.Place

@@ -368,6 +368,76 @@ func TestSentOnce(t *testing.T) {
 	}
 }
 
+// TestSentOnceForGood (G4): a form counts once although its post was published, cancelled or changed by another form
+// meanwhile, and a draft of it that is saved after that is not kept.
+func TestSentOnceForGood(t *testing.T) {
+	for name, end := range map[string]func(w *town, author int64, p scheduled.Post) error{
+		"published by the job": func(w *town, _ int64, _ scheduled.Post) error {
+			_, _, err := w.Maintenance.PublishDue(w.Context(), w.arrive()[0])
+			return err
+		},
+		"published by its author": func(w *town, author int64, p scheduled.Post) error {
+			_, err := w.Posts.PublishScheduled(w.Context(), author, p.Code)
+			return err
+		},
+		"published as changed": func(w *town, author int64, p scheduled.Post) error {
+			_, err := w.Posts.Create(w.Context(), timelines.NewPost{Author: author, Body: "changed", Key: "k2", Scheduled: p.Version()})
+			return err
+		},
+		"cancelled": func(w *town, author int64, p scheduled.Post) error {
+			_, _, err := w.Posts.Cancel(w.Context(), author, p.Version(), false)
+			return err
+		},
+		"changed": func(w *town, author int64, p scheduled.Post) error {
+			_, err := w.Posts.Schedule(w.Context(), timelines.NewPost{Author: author, Body: "changed", Key: "k2", Scheduled: p.Version()}, in(2*time.Hour))
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTown(t)
+			ann, when := w.person("ann"), in(time.Hour)
+			file, err := w.Files.Add(t.Context(), files.New{Owner: ann, Name: "a.txt", Sum: blobs.Sum{1}, Bytes: 1})
+			w.must(err)
+			n := timelines.NewPost{Author: ann, Body: "once", Key: "k1", Files: []files.Attachment{{Code: file, Alt: "a"}}}
+			_, err = w.Posts.Schedule(t.Context(), n, when)
+			w.must(err)
+			w.must(end(w, ann, w.all(ann)[0]))
+			left := w.all(ann)
+			_, err = w.Maintenance.ExpireKeys(t.Context(), time.Minute)
+			w.must(err)
+			if c, err := w.Posts.Schedule(t.Context(), n, when); err != nil || !c.Repeated {
+				t.Errorf("sent again: repeated %v, %v", c.Repeated, err)
+			}
+			_, err = w.Posts.Schedule(t.Context(), n, in(3*time.Hour))
+			wantCode(t, err, "key_used")
+			_, err = w.Posts.Create(t.Context(), n)
+			wantCode(t, err, "key_used")
+			if d := cmp.Diff(left, w.all(ann)); d != "" {
+				t.Errorf("scheduled (-before the form came again +after):\n%s", d)
+			}
+			if _, err := w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: "/", Body: "half"}, 1000, "k1"); !errors.Is(err, drafts.ErrSent) {
+				t.Errorf("a late draft: %v", err)
+			}
+		})
+	}
+}
+
+// A key is kept as long after the time of its post as that of a post which is published at once.
+func TestKeysOfScheduledPostsExpire(t *testing.T) {
+	w := newTown(t)
+	n := timelines.NewPost{Author: w.person("ann"), Body: "x", Key: "k1"}
+	_, err := w.Posts.Schedule(t.Context(), n, in(time.Hour))
+	w.must(err)
+	for expired, age := range []time.Duration{-30 * time.Minute, -2 * time.Hour} {
+		if n, err := w.Maintenance.ExpireKeys(t.Context(), age); err != nil || n != int64(expired) {
+			t.Errorf("at age %v %d expire, want %d: %v", age, n, expired, err)
+		}
+	}
+	if c, err := w.Posts.Schedule(t.Context(), n, in(2*time.Hour)); err != nil || c.Repeated {
+		t.Errorf("after its key expired: repeated %v, %v", c.Repeated, err)
+	}
+}
+
 func TestBounds(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -386,8 +456,8 @@ func TestBounds(t *testing.T) {
 		wantCode(t, err, tc.want)
 	}
 	_, err := w.Pool().Exec(t.Context(), `
-		INSERT INTO scheduled_posts (account_id, due_at, saved_at, code, key, zone, place, language, body, destinations, uploads)
-		SELECT $1, now() + interval '1 hour', now(), 'c' || n, '', 'UTC', '/', '', 'x', '{}', '{}' FROM generate_series(1, $2) n`, ann, scheduled.Most-1)
+		INSERT INTO scheduled_posts (account_id, due_at, saved_at, code, zone, place, language, body, destinations, uploads)
+		SELECT $1, now() + interval '1 hour', now(), 'c' || n, 'UTC', '/', '', 'x', '{}', '{}' FROM generate_series(1, $2) n`, ann, scheduled.Most-1)
 	w.must(err)
 	var wg sync.WaitGroup
 	for range 3 { // all together want the last place
@@ -452,6 +522,41 @@ func TestFilesWait(t *testing.T) {
 	if all := w.all(ann); len(all) != 1 || all[0].Problem.Code != "file_unknown" {
 		t.Errorf("left: %+v", all)
 	}
+}
+
+// TestFilesOfScheduledPostsAreNotLoose: they are no uploads that stand in nothing, until their post is cancelled.
+func TestFilesOfScheduledPostsAreNotLoose(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	upload := func() (string, error) {
+		return w.Files.Add(t.Context(), files.New{Owner: ann, Name: "a.txt", Sum: blobs.Sum{1}, Bytes: 1})
+	}
+	fill := func(n int) (list []files.Attachment) {
+		for range n {
+			code, err := upload()
+			w.must(err)
+			list = append(list, files.Attachment{Code: code})
+		}
+		return list
+	}
+	for range 10 {
+		_, err := w.Posts.Schedule(t.Context(), timelines.NewPost{Author: ann, Body: "x", Files: fill(files.Loose / 10)}, in(time.Hour))
+		w.must(err)
+	}
+	w.must(w.Files.MayAdd(t.Context(), ann, 0))
+	fill(files.Loose)
+	_, err := upload()
+	wantCode(t, err, "files_loose")
+	wantCode(t, w.Files.MayAdd(t.Context(), ann, 0), "files_loose")
+	rest, err := w.Pool().Exec(t.Context(), `DELETE FROM files WHERE code NOT IN (SELECT unnest(uploads) FROM scheduled_posts)`)
+	if err != nil || rest.RowsAffected() != files.Loose {
+		t.Fatalf("%d files are left of no post: %v", rest.RowsAffected(), err)
+	}
+	for _, p := range w.all(ann) {
+		_, _, err := w.Posts.Cancel(t.Context(), ann, p.Version(), false)
+		w.must(err)
+	}
+	wantCode(t, w.Files.MayAdd(t.Context(), ann, 0), "files_loose")
 }
 
 // TestTimesInZones: a time is read in the zone that the form names.
