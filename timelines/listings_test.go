@@ -203,8 +203,18 @@ func TestListingsExpire(t *testing.T) {
 			}
 		}
 	}
+	w.heard.take()
 	one, other := during(expire), during(expire)
 	w.must(errors.Join(one(), other()))
+	told := 0
+	for _, e := range w.heard.take() {
+		if batch, ok := e.(TouchedBatch); ok {
+			told += len(batch)
+		}
+	}
+	if told != len(due) {
+		t.Errorf("%d posts are announced, want %d", told, len(due))
+	}
 	for _, c := range due {
 		if l := w.listing(c); l.State != listings.Expired {
 			t.Errorf("got %+v", l)

@@ -135,7 +135,7 @@ func TestDraftOfAListing(t *testing.T) {
 		v.Get(page).Has(back...).Lacks("a plain post")
 	}
 	v.Get("/posts/new?place=%2Fflea").Has("a plain post").Lacks("a lamp", `name="price"`)
-	// What no form of ours sends is refused, and the draft stays.
+	// A price that no form of ours sends is refused, and the draft stays.
 	for _, price := range []string{strings.Repeat("9", 200), "\x00"} {
 		v.Post("/drafts", "draft", place, "saved", savedAt(v, place), "body", "a lamp", "listing", "1", "price", price).Wants(400)
 	}

@@ -36,6 +36,7 @@ type deed struct {
 var narrowingActs = []deed{
 	{6, (*actor).edit},
 	{5, (*actor).remove},
+	{5, (*actor).deal},
 	{6, (*actor).editComment},
 	{6, (*actor).removeComment},
 	{8, (*actor).unlike},
@@ -322,6 +323,11 @@ func (a *actor) publish(to, places []string, staged bool) *writing {
 	made := begin(f, &p.text, token)
 	f.mu.Unlock()
 	form := a.withFile(url.Values{"body": {body}, "to": to}, token)
+	if p.sold = slices.ContainsFunc(to, func(name string) bool { return slices.Contains(a.groups, name) }) && a.rng.IntN(2) == 0; p.sold {
+		form.Set("listing", "1")
+		form.Set("price", strconv.Itoa(a.rng.IntN(20)))
+		form.Set("currency", "EUR")
+	}
 	answer, _, ok := a.send("/posts", form, token, made, a.fromDraft(form, "/"))
 	if !ok {
 		return nil
@@ -424,6 +430,18 @@ func (a *actor) rewrite(w *writing, address string, remove bool) (ok bool) {
 func (a *actor) edit() {
 	if p := a.pick(a.rng, a.mine); p != nil {
 		a.rewrite(p, "/p/"+p.code+"/edit", false)
+	}
+}
+
+// deal renews a listing, or closes it for ever.
+func (a *actor) deal() {
+	if p := a.pick(a.rng, func(p *writing) bool { return a.mine(p) && p.sold }); p != nil {
+		if a.rng.IntN(3) == 0 {
+			a.send("/p/"+p.code+"/renew", nil, "")
+			return
+		}
+		a.heat("search?q=is:active", "search?q=is:closed")
+		a.send("/p/"+p.code+"/close", url.Values{"how": {"sold"}, "sold": {"5"}}, "")
 	}
 }
 

@@ -120,6 +120,8 @@ type writing struct {
 	staged bool
 	// item: a post from elsewhere, which is plain text and has no card.
 	item bool
+	// sold: a listing; set before anybody can pick it.
+	sold bool
 	// code is the post's; guarded by facts.mu, empty until the answer came.
 	code string
 	// mu is held while somebody changes the writing, until the answer is there.

@@ -287,6 +287,7 @@ func (w *observed) populate() {
 		f.relations[tie{follows, founder.name, name}] = &history[bool]{first: true}
 		f.relations[tie{brings, founder.name, name}] = &history[bool]{first: true}
 		f.relations[tie{leads, founder.name, name}] = &history[bool]{first: true}
+		founder.visitors[0].Post("/settings/listings", "group", name, "currency", "EUR").Wants(303)
 		w.groups = append(w.groups, name)
 		w.gates[name] = &sync.Mutex{}
 		w.flowsInto(founder, name, sources.New{Owner: name})

@@ -122,12 +122,15 @@ func (c *ruleCheck) spelt(marks []string) []string {
 	return spelt
 }
 
-// body: the text, the attachment, the author, and those places the viewer knows of.
+// body: the text, the attachment, the listing, the author, and those places the viewer knows of.
 func (c *ruleCheck) body(a *webtest.Answer, p *rulePage, r *ruleRow, text string) {
 	c.t.Helper()
 	want := []string{marker('b', r.n), marker('f', r.n), c.s.titleMark(r.author)}
 	if r.edited {
 		want = append(want, marker('e', r.n))
+	}
+	if r.offers() {
+		want = append(want, marker('l', r.n))
 	}
 	known := c.v.knows(r)
 	for _, at := range known {

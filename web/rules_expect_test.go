@@ -44,6 +44,11 @@ type ruleRow struct {
 	edited   bool
 }
 
+// offers: the row is a listing, of 7 euros. Groups alone take them.
+func (r *ruleRow) offers() bool {
+	return r.n%2 == 0 && slices.ContainsFunc(r.places, func(p rulePlace) bool { return p.kind == kinds.Group })
+}
+
 func (r *ruleRow) String() string {
 	var places []string
 	for _, p := range r.places {
@@ -301,6 +306,10 @@ func rulePages() []*rulePage {
 		{address: "/search?q=albatross+in%3Aclub-shut", holds: func(v *ruleViewer, r *ruleRow) bool {
 			return slices.ContainsFunc(r.places, func(p rulePlace) bool { return p.owner == "club-shut" && v.reads(p) })
 		}},
+		{address: "/search?q=is%3Aactive", holds: func(_ *ruleViewer, r *ruleRow) bool { return r.offers() }},
+		{address: "/search?q=albatross+price%3A5..7", holds: func(_ *ruleViewer, r *ruleRow) bool { return r.offers() }},
+		{address: "/search?q=albatross+-is%3Aactive", holds: func(_ *ruleViewer, r *ruleRow) bool { return !r.offers() }},
+		{address: "/search?q=is%3Aclosed", holds: func(*ruleViewer, *ruleRow) bool { return false }},
 		{address: "/filter/mentions", opens: mine, holds: func(v *ruleViewer, r *ruleRow) bool {
 			return slices.Contains(r.named, v.name) || slices.Contains(r.called, v.name) && talkedOf(v, r)
 		}},
@@ -332,7 +341,12 @@ func rulePages() []*rulePage {
 		}
 	}
 	for i, name := range ruleGroups {
-		pages = append(pages, gatedPage(rulePlace{kind: kinds.Group, owner: name, level: ruleLevels[i]}))
+		all := gatedPage(rulePlace{kind: kinds.Group, owner: name, level: ruleLevels[i]})
+		offered := *all
+		// It is a search: its entries name the group, and have nothing of it for somebody who hides it.
+		offered.address, offered.own, offered.feed = "/"+name+"?state=active&to=7", "", false
+		offered.holds = func(v *ruleViewer, r *ruleRow) bool { return r.offers() && all.holds(v, r) }
+		pages = append(pages, all, &offered)
 	}
 	return pages
 }

@@ -18,6 +18,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/listings"
 	"riverrun/web/webtest"
 )
 
@@ -39,7 +40,7 @@ type ruleSite struct {
 // found in any byte of any answer.
 //
 //	b post's text   e the same, edited   f attachment   c comment
-//	n title of a person or group   s title of a sub-feed
+//	n title of a person or group   s title of a sub-feed   l place of a listing
 func marker(kind byte, n int) string { return markerPrefix + string(kind) + strconv.Itoa(n) + "z" }
 
 const markerPrefix = "zqxjv"
@@ -187,6 +188,7 @@ func newRuleSite(t testing.TB) *ruleSite {
 	for _, name := range ruleGroups {
 		_, c, err := s.Store.Groups.Create(s.ctx(), timelines.NewGroup{Actor: s.id(ruleTalker), Name: name, Title: s.titleMark(name)})
 		s.must(c, err)
+		s.must(s.Store.Groups.SetListings(s.ctx(), s.id(ruleTalker), name, "EUR"))
 		for _, writer := range ruleAuthors {
 			s.follow(writer, name)
 		}
@@ -367,9 +369,11 @@ func (s *ruleSite) publish(r *ruleRow) {
 		}
 	}
 	r.body = strings.Join(body, " ")
-	c := s.must(s.Store.Posts.Create(s.ctx(), timelines.NewPost{
-		Author: s.id(r.author), Body: r.body, To: to, Language: "en",
-	}))
+	post := timelines.NewPost{Author: s.id(r.author), Body: r.body, To: to, Language: "en"}
+	if r.offers() {
+		post.Listing = &listings.Fields{Price: "7", Currency: "EUR", Place: marker('l', r.n)}
+	}
+	c := s.must(s.Store.Posts.Create(s.ctx(), post))
 	r.code = c.Code
 	s.byCode[r.code] = r
 	const attach = `INSERT INTO attachments (post_id, position, url, title) VALUES ($1, 0, $2, $3)`

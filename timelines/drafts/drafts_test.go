@@ -14,6 +14,7 @@ import (
 	"riverrun/migrations/testdb"
 	"riverrun/timelines"
 	"riverrun/timelines/drafts"
+	"riverrun/timelines/listings"
 	"riverrun/timelines/rules"
 )
 
@@ -288,5 +289,23 @@ func TestDraftOfClosedPost(t *testing.T) {
 		} else if d.Beginning != "" || d.PostAuthor != 0 || d.Markup || !d.Closed() {
 			t.Errorf("of a post closed to its reader the list says %+v", d)
 		}
+	}
+}
+
+// G4: a draft of a listing that is reset at sign-in is parked with its fields, and what takes its id has none.
+func TestResetDraftOfAListing(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	place := drafts.ListingPlace("flea")
+	fields := &listings.Fields{Price: "cheap", Currency: "EUR", Until: "soon"}
+	_, err := w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: place, Body: "a lamp", Listing: fields}, 1000, "")
+	w.must(err)
+	_, _, err = w.Accounts.SignInWith(t.Context(), "ann", "a long enough one", drafts.Arrival{Category: "/bob"})
+	w.must(err)
+	if d := w.find(ann, place); !cmp.Equal(d.Listing, fields) || d.Body != "a lamp" {
+		t.Errorf("the listing's draft is %+v with %+v", d, d.Listing)
+	}
+	if d, found, err := w.Drafts.Current(t.Context(), ann); err != nil || !found || d.Place != "/bob" || d.Listing != nil {
+		t.Errorf("the current draft is %+v, %v, %v", d, found, err)
 	}
 }
