@@ -1510,18 +1510,17 @@ offers.ariaLabel = texts.names ?? '@';
 // read it.
 const met = new Map();
 
-// audience makes the line of a form for posts say who can read what it would send now. It says
-// nothing if a name is not known, or the writer does not follow a group that is chosen.
+// audience makes the line of a form for posts say who can read what it would send now. If a place
+// is unknown, it says nothing.
 function audience(form) {
   const line = form?.querySelector('.audience');
   if (!line) return;
   const { unchosen, public: all, protected: members, people, some } = line.dataset;
   const typed = (form.querySelector('.people input')?.value ?? '').split(/[\s,;]+/).filter(Boolean).map((name) => name.replace(/^@/, '').toLowerCase());
   const known = (name) => met.get(name) ?? (form.querySelector(`#followed option[value="${CSS.escape(name)}"]`) && {});
-  const marked = ({ dataset, value }) => ('level' in dataset || 'name' in dataset ? dataset : met.get(value));
-  const to = [...[...form.querySelectorAll('.chip :checked')].map(marked), ...typed.map(known)];
+  const to = [...[...form.querySelectorAll('.chip :checked')].map(({ dataset: is }) => (is.level || is.name) && is), ...typed.map(known)];
   const who = to.map((place, i) => place?.who ?? place?.name ?? typed[i - to.length + typed.length]).join(', ');
-  const level = Math.min(...to.map((place) => Number(place?.level ?? 2)));
+  const level = Math.min(...to.map((place) => place?.level ?? 2));
   let text = to.length ? some.replace('{who}', who) : unchosen;
   if (to.some((place) => !place)) text = '';
   else if (level === 0) text = all;
