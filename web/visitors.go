@@ -192,6 +192,9 @@ func (s visitors) send(w http.ResponseWriter, r *request) error {
 	if other && !keeps {
 		return s.holdForm(w, r, "") // the other tab's text stays, and this one is in the form
 	}
+	if errors.Is(err, drafts.ErrGone) {
+		v.Saved = time.Time{}
+	}
 	if other {
 		v.Newer, v.Error = &newer.Draft, view.FormError{Field: "body", Text: r.loc.T("drafts.newer"), Status: http.StatusConflict}
 	} else if v.Error, err = s.refused(r, err); err != nil {
@@ -238,6 +241,8 @@ func (s visitors) refused(r *request, err error) (view.FormError, error) {
 	switch {
 	case errors.Is(err, drafts.ErrMany):
 		return view.FormError{Text: r.loc.T("visitor.many")}, nil
+	case errors.Is(err, drafts.ErrGone):
+		return view.FormError{Field: "body", Text: r.loc.T("visitor.gone"), Status: http.StatusConflict}, nil
 	case errors.Is(err, drafts.ErrFull):
 		return view.FormError{Text: r.loc.T("visitor.full"), Status: http.StatusServiceUnavailable}, nil
 	}
@@ -256,6 +261,10 @@ func (s visitors) keep(w http.ResponseWriter, r *request) error {
 	at, err := s.save(r, owner, draftOf(r))
 	if newer, is := errors.AsType[*drafts.NewerError](err); is {
 		writeJSON(w, http.StatusConflict, savedJSON{T: "newer", Saved: view.SavedAs(newer.Draft.SavedAt), Body: newer.Draft.Body})
+		return nil
+	}
+	if errors.Is(err, drafts.ErrGone) && r.wantsJSON() {
+		writeJSON(w, http.StatusConflict, savedJSON{T: "gone"}) // river.js sends it again, perhaps for the account by now
 		return nil
 	}
 	if err != nil {

@@ -159,6 +159,23 @@ func TestDraftsOfBadBytes(t *testing.T) {
 	v.Get("/posts/new").Wants(200).Has("kept")
 }
 
+// A draft that went from under its form: the form has the text, and keeps it when it is sent again.
+func TestVisitorsDraftIsGone(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	v := s.Visitor()
+	v.Get("/posts/new").Wants(200)
+	gone := []string{"draft", "/", "saved", "1700000000000000", "body", "my words"}
+	for _, button := range [][]string{nil, {"keep", "1"}} {
+		v.Post("/posts/new", append(button, gone...)...).Wants(409).Has("my words", "no longer here", `name="saved" value=""`)
+	}
+	v.Header.Set("Accept", "application/json")
+	v.Post("/drafts", gone...).Wants(409).Has(`"t":"gone"`, `"saved":""`)
+	v.Post("/drafts", "draft", "/", "saved", "", "body", "my words").Wants(200).Has(`"t":"done"`)
+	v.Header.Del("Accept")
+	v.Get("/posts/new").Wants(200).Has("my words")
+}
+
 // A cookie that this site did not sign is none: it reads nothing, and nothing is stored for it.
 func TestVisitorCookie(t *testing.T) {
 	t.Parallel()

@@ -59,6 +59,11 @@ func arriveTx(ctx context.Context, tx pgx.Tx, account int64, a Arrival) error {
 	if err := LockTx(ctx, tx, account); err != nil {
 		return err
 	}
+	if !a.Owner.Nobody() {
+		if err := lockVisitorTx(ctx, tx, a.Owner); err != nil {
+			return err
+		}
+	}
 	if _, err := tx.Exec(ctx, removeEmpty, pgx.StrictNamedArgs{"account": account}); err != nil {
 		return err
 	}

@@ -18,6 +18,9 @@ const password = "a long enough one"
 
 func owner(n byte) drafts.Owner { return drafts.Owner{n, 1} }
 
+// bytes is an owner as it is stored.
+func bytes(n byte) []byte { o := owner(n); return o[:] }
+
 // write keeps a draft of a visitor as a form does that has seen the one there is.
 func (w *town) write(o drafts.Owner, place, body string) {
 	w.Helper()
@@ -278,6 +281,54 @@ func TestArriveTwiceAtOnce(t *testing.T) {
 	}
 }
 
+// A visitor's save that is under way while they sign in does not land behind: it waits, is told that its draft is gone,
+// and goes on in the account's draft with the text that it has.
+func TestSavedWhileArriving(t *testing.T) {
+	w := newTown(t)
+	ann, o := w.person("ann"), owner(1)
+	w.write(o, "/", "begun")
+	all, err := w.Drafts.Visitors(t.Context(), o)
+	w.must(err)
+	d := drafts.Draft{Place: "/", Body: "begun, and on", SavedAt: all[0].SavedAt}
+	arriving, err := w.Pool().Begin(t.Context())
+	w.must(err)
+	w.must(drafts.ArriveTx(t.Context(), arriving, ann, drafts.Arrival{Owner: o}))
+	saved := make(chan error, 1)
+	go func() {
+		_, err := w.Drafts.SaveVisitors(t.Context(), o, d)
+		saved <- err
+	}()
+	for waits := false; !waits; {
+		select {
+		case err := <-saved:
+			t.Fatalf("the save did not wait: %v", err)
+		default:
+			w.must(w.Pool().QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
+				WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits))
+		}
+	}
+	w.must(arriving.Commit(t.Context()))
+	if err := <-saved; !errors.Is(err, drafts.ErrGone) {
+		t.Errorf("the late save: %v, want ErrGone", err)
+	}
+	if left, err := w.Drafts.Visitors(t.Context(), o); err != nil || len(left) > 0 {
+		t.Errorf("the visitor has %v, %v", left, err)
+	}
+	// The form sends its text again, as the account's by now.
+	_, err = w.Drafts.Save(t.Context(), ann, d, 1000, "")
+	w.must(err)
+	if got := w.all(ann); !slices.Equal(got, []string{"/ begun, and on"}) {
+		t.Errorf("the drafts are %q", got)
+	}
+	// A visitor who did not sign in keeps a text anew whose draft went.
+	if _, err := w.Drafts.SaveVisitors(t.Context(), owner(2), d); !errors.Is(err, drafts.ErrGone) {
+		t.Errorf("of a draft that went: %v, want ErrGone", err)
+	}
+	d.SavedAt = time.Time{}
+	_, err = w.Drafts.SaveVisitors(t.Context(), owner(2), d)
+	w.must(err)
+}
+
 // A sign-in that is refused leaves the drafts where they are.
 func TestArriveOrNot(t *testing.T) {
 	w := newTown(t)
@@ -324,14 +375,7 @@ func TestVisitorsDraftsAreBounded(t *testing.T) {
 		t.Errorf("by a form that has not seen it: %v", err)
 	}
 	w.write(o, "/place0", "changed")
-	// The whole site keeps no more than this, and those that are there go on.
-	_, err := w.Pool().Exec(t.Context(), `
-		INSERT INTO visitor_drafts (saved_at, owner, place, language, body, destinations)
-		SELECT now() - interval '31 days', sha256(i::text::bytea), '/', '', 'text', '{}' FROM generate_series(1, $1) i`, drafts.MostOfVisitors-drafts.MostOfVisitor)
-	w.must(err)
-	if err := save(owner(2), "/", "text"); !errors.Is(err, drafts.ErrFull) {
-		t.Errorf("of a full site: %v", err)
-	}
+	w.fill(drafts.MostOfVisitors-drafts.MostOfVisitor, 31*24*time.Hour)
 	w.write(o, "/place0", "changed again")
 	// The sweep goes in blocks, and leaves what was saved since.
 	if n, err := w.Drafts.ExpireVisitors(t.Context(), 30*24*time.Hour, 1000); err != nil || n != 1000 {
@@ -343,6 +387,75 @@ func TestVisitorsDraftsAreBounded(t *testing.T) {
 	}
 	if all, err := w.Drafts.Visitors(t.Context(), o); err != nil || len(all) != drafts.MostOfVisitor {
 		t.Errorf("after the sweep the visitor has %d: %v", len(all), err)
+	}
+}
+
+// fill stores drafts of that many further visitors, all saved that long ago.
+func (w *town) fill(n int, ago time.Duration) {
+	w.Helper()
+	_, err := w.Pool().Exec(w.Context(), `
+		INSERT INTO visitor_drafts (saved_at, owner, place, language, body, destinations)
+		SELECT now() - $2::interval, sha256(gen_random_uuid()::text::bytea), '/', '', 'text', '{}' FROM generate_series(1, $1)`, n, ago)
+	w.must(err)
+}
+
+// The whole site keeps no more than its bound. Texts of the last day stay; older ones make room, the oldest first.
+func TestFullSiteOfVisitors(t *testing.T) {
+	w := newTown(t)
+	save := func(n byte, place string) error {
+		_, err := w.Drafts.SaveVisitors(t.Context(), owner(n), drafts.Draft{Place: place, Body: "new"})
+		return err
+	}
+	has := func(n byte) int {
+		t.Helper()
+		all, err := w.Drafts.Visitors(t.Context(), owner(n))
+		w.must(err)
+		return len(all)
+	}
+	count := func() (n int) {
+		t.Helper()
+		w.must(w.Pool().QueryRow(t.Context(), `SELECT count(*) FROM visitor_drafts`).Scan(&n))
+		return n
+	}
+	age := func(n byte, ago time.Duration) {
+		t.Helper()
+		_, err := w.Pool().Exec(t.Context(), `UPDATE visitor_drafts SET saved_at = now() - $2::interval WHERE owner = $1`, bytes(n), ago)
+		w.must(err)
+	}
+	w.fill(drafts.MostOfVisitors-2, drafts.SafeOfVisitors-time.Hour)
+	w.write(owner(1), "/", "of the last day")
+	w.write(owner(2), "/", "of the last day")
+	if err := save(3, "/"); !errors.Is(err, drafts.ErrFull) {
+		t.Errorf("among texts of the last day: %v", err)
+	}
+	w.write(owner(1), "/", "gone on with")
+	age(1, drafts.SafeOfVisitors+2*time.Hour)
+	age(2, drafts.SafeOfVisitors+time.Hour)
+	for i, want := range [][3]int{{0, 1, 1}, {0, 0, 2}} {
+		w.must(save(3, fmt.Sprintf("/place%d", i)))
+		if got := [3]int{has(1), has(2), has(3)}; got != want || count() != drafts.MostOfVisitors {
+			t.Errorf("draft %d: the visitors have %v of %d, want %v of %d", i, got, count(), want, drafts.MostOfVisitors)
+		}
+	}
+	if err := save(4, "/"); !errors.Is(err, drafts.ErrFull) {
+		t.Errorf("with no older ones left: %v", err)
+	}
+	// Somebody who has as many as they may makes no room for another.
+	for i := 2; i < drafts.MostOfVisitor; i++ {
+		_, err := w.Pool().Exec(t.Context(), `DELETE FROM visitor_drafts WHERE id = (SELECT min(id) FROM visitor_drafts WHERE owner <> $1)`, bytes(3))
+		w.must(err)
+		w.must(save(3, fmt.Sprintf("/place%d", i)))
+	}
+	_, err := w.Pool().Exec(t.Context(), `UPDATE visitor_drafts SET saved_at = now() - interval '2 days' WHERE owner <> $1`, bytes(3))
+	w.must(err)
+	if err := save(3, "/bob"); !errors.Is(err, drafts.ErrMany) || count() != drafts.MostOfVisitors {
+		t.Errorf("one too many: %v, %d are kept", err, count())
+	}
+	// Those who come at once exceed the bound for a moment; the next one brings it down.
+	w.fill(7, 0)
+	w.must(save(5, "/"))
+	if n := count(); n != drafts.MostOfVisitors {
+		t.Errorf("%d are kept, want %d", n, drafts.MostOfVisitors)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,10 +17,17 @@ const (
 	MaxVisitorRunes = 20_000 // characters of one draft
 	MostOfVisitor   = 5      // drafts of one visitor
 	MostOfVisitors  = 10_000 // drafts of all visitors
+	// SafeOfVisitors is how long a draft is kept after it was saved last although the site is full.
+	SafeOfVisitors = 24 * time.Hour
 )
 
-// ErrFull: the site keeps as many drafts of visitors as it can.
-var ErrFull = errors.New("too many drafts of visitors")
+// Errors of SaveVisitors.
+var (
+	// ErrFull: the site keeps as many drafts of visitors as it can, all of the last SafeOfVisitors.
+	ErrFull = errors.New("too many drafts of visitors")
+	// ErrGone: the draft that the form has is gone. It went to an account, was discarded, or made room.
+	ErrGone = errors.New("the draft of the form is gone")
+)
 
 // Owner is whose drafts visitor_drafts has: the hash of the random id in a visitor's cookie. The zero
 // Owner is nobody.
@@ -43,9 +51,13 @@ func DestinationsOf(place string) []string {
 }
 
 // SaveVisitors stores a draft of somebody who is not signed in, as Save does that of an account. Its
-// files are left out.
+// files are left out. If the site is full, the draft that was saved longest ago makes room for a new one,
+// but none of the last SafeOfVisitors.
 //
-// Errors: ErrInvalid, ErrMany, ErrFull, *NewerError, and an InvalidError "body_long".
+// With ErrGone nothing is stored: the form must send its text again as that of no draft. If its visitor
+// signed in meanwhile, that is the account's.
+//
+// Other errors: ErrInvalid, ErrMany, ErrFull, *NewerError, and an InvalidError "body_long".
 func (s *Store) SaveVisitors(ctx context.Context, owner Owner, d Draft) (savedAt time.Time, err error) {
 	d.Uploads = nil
 	if !IsPostPlace(d.Place) {
@@ -57,12 +69,23 @@ func (s *Store) SaveVisitors(ctx context.Context, owner Owner, d Draft) (savedAt
 	if d.Empty() {
 		return time.Time{}, s.DiscardVisitors(ctx, owner, d.Version())
 	}
-	// Those who come at once may exceed the bound of the site by as many as they are.
+	// Those who come at once may exceed the bound of the site by as many as they are; the next one makes
+	// room for them too.
 	const save = `
+		WITH has AS MATERIALIZED (
+			SELECT count(*) AS n, coalesce(bool_or(place = @place), false) AS stands FROM visitor_drafts WHERE owner = @owner
+		), kept AS MATERIALIZED (
+			SELECT count(*) AS n FROM visitor_drafts
+		), gone AS (
+			DELETE FROM visitor_drafts WHERE id = ANY(ARRAY(
+				SELECT v.id FROM visitor_drafts v, has
+				WHERE v.saved_at < now() - @safe::interval AND NOT has.stands AND has.n < @most AND @new
+				ORDER BY v.saved_at LIMIT (SELECT greatest(0, n + 1 - @all) FROM kept) FOR UPDATE OF v SKIP LOCKED))
+			RETURNING id
+		)
 		INSERT INTO visitor_drafts (owner, saved_at, place, language, body, destinations)
-		SELECT @owner, clock_timestamp(), @place, @language, @body, @destinations
-		WHERE EXISTS (SELECT FROM visitor_drafts WHERE owner = @owner AND place = @place)
-			OR @most > (SELECT count(*) FROM visitor_drafts WHERE owner = @owner) AND @all > (SELECT count(*) FROM visitor_drafts)
+		SELECT @owner, clock_timestamp(), @place, @language, @body, @destinations FROM has, kept
+		WHERE has.stands OR @new AND has.n < @most AND kept.n - (SELECT count(*) FROM gone) < @all
 		ON CONFLICT (owner, place) DO UPDATE
 		SET saved_at = greatest(excluded.saved_at, visitor_drafts.saved_at + interval '1 microsecond'), language = excluded.language,
 			body = excluded.body, destinations = excluded.destinations
@@ -70,27 +93,26 @@ func (s *Store) SaveVisitors(ctx context.Context, owner Owner, d Draft) (savedAt
 		RETURNING saved_at`
 	var refused error
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		// Two tabs at once would both take the last place of their visitor.
-		_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('visitor ' || encode(@owner, 'hex'), 0))`, pgx.StrictNamedArgs{"owner": owner[:]})
-		if err != nil {
+		if err := lockVisitorTx(ctx, tx, owner); err != nil {
 			return err
 		}
-		err = tx.QueryRow(ctx, save, pgx.StrictNamedArgs{
+		err := tx.QueryRow(ctx, save, pgx.StrictNamedArgs{
 			"owner": owner[:], "place": d.Place, "language": d.Language, "body": d.Body, "destinations": orEmpty(d.Destinations), "was": d.SavedAt,
-			"most": MostOfVisitor, "all": MostOfVisitors,
+			"new": d.SavedAt.IsZero(), "most": MostOfVisitor, "all": MostOfVisitors, "safe": SafeOfVisitors,
 		}).Scan(&savedAt)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
 		all, err := visitors(ctx, tx, owner)
-		refused = ErrFull
-		if len(all) >= MostOfVisitor {
+		switch i := slices.IndexFunc(all, func(stands Draft) bool { return stands.Place == d.Place }); {
+		case i >= 0:
+			refused = &NewerError{all[i]}
+		case !d.SavedAt.IsZero():
+			refused = ErrGone
+		case len(all) >= MostOfVisitor:
 			refused = ErrMany
-		}
-		for _, stands := range all {
-			if stands.Place == d.Place {
-				refused = &NewerError{stands}
-			}
+		default:
+			refused = ErrFull
 		}
 		return err
 	})
@@ -98,6 +120,16 @@ func (s *Store) SaveVisitors(ctx context.Context, owner Owner, d Draft) (savedAt
 		return time.Time{}, fmt.Errorf("save draft of a visitor: %w", err)
 	}
 	return savedAt, refused
+}
+
+// lockVisitorTx makes those wait for each other who save drafts of one visitor, or move them to an account. So
+// two tabs cannot both take the last place, and a save that comes while its visitor signs in knows of it.
+func lockVisitorTx(ctx context.Context, tx pgx.Tx, owner Owner) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('visitor ' || encode(@owner, 'hex'), 0))`, pgx.StrictNamedArgs{"owner": owner[:]})
+	if err != nil {
+		return fmt.Errorf("lock drafts of a visitor: %w", err)
+	}
+	return nil
 }
 
 // Visitors returns the drafts of somebody who is not signed in, the latest first: that is the one to

@@ -1614,7 +1614,7 @@ async function keep(form, closing = false) {
   } else if (answer?.error) {
     complain(form, answer.error);
   } else {
-    form.stirred = true;
+    form.stirred = true; // without an answer; or its draft is gone, and the text is sent as a new one
   }
   if (form.stirred) stir(form, answer ? 1000 : 5000);
 }

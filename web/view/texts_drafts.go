@@ -33,12 +33,19 @@ var draftsTexts = texts{
 	"drafts.current":     {"Current", "Текущий"},
 	"drafts.parked":      {"Put aside", "Отложен"},
 	"visitor.lead": {
-		"You can write before you sign in. What you write is kept for 30 days, for this browser only. You sign in or sign up to post it.",
-		"Можно начать писать, не входя. Текст хранится 30 дней, только для этого браузера. Чтобы опубликовать его, войдите или зарегистрируйтесь.",
+		"You can write before you sign in. What you write is kept for 30 days, or for a day if the site has no more room, for this browser only. You sign in or sign up to post it.",
+		"Можно начать писать, не входя. Текст хранится 30 дней, а если на сайте не хватит места — сутки, и только для этого браузера. Чтобы опубликовать его, войдите или зарегистрируйтесь.",
 	},
 	"visitor.to":     {"To, by name", "Куда, по имени"},
 	"visitor.others": {"Your other drafts in this browser", "Другие ваши черновики в этом браузере"},
-	"visitor.kept":   {"Kept for 30 days, for this browser.", "Сохранено на 30 дней, для этого браузера."},
+	"visitor.kept": {
+		"Kept for 30 days, or for a day if the site has no more room, for this browser.",
+		"Сохранено для этого браузера на 30 дней, а если на сайте не хватит места — на сутки.",
+	},
+	"visitor.gone": {
+		"This draft is no longer here. It may have gone to your account. Press the button again, and the text is kept.",
+		"Этого черновика здесь уже нет. Возможно, он перешёл в ваш аккаунт. Нажмите кнопку ещё раз, и текст сохранится.",
+	},
 	"visitor.waits": {
 		"Your text is kept. Once you are signed in, it is back, and you can post it.",
 		"Ваш текст сохранён. Когда вы войдёте, он вернётся, и его можно будет опубликовать.",
