@@ -111,8 +111,8 @@ func TestRulesHoldInForms(t *testing.T) {
 		"post due_far":     func() *webtest.Answer { return later("due", "2999-01-01T12:00") },
 		"post due_listing": func() *webtest.Answer { return offer("due", soon, "currency", "EUR") },
 		"post scheduled_many": func() *webtest.Answer {
-			exec(`INSERT INTO scheduled_posts (account_id, due_at, saved_at, code, key, zone, place, language, body, destinations, uploads)
-				SELECT $1, now() + interval '1 hour', now(), 'c' || n, '', 'UTC', '/', '', 'x', '{}', '{}' FROM generate_series(1, $2::int) n`,
+			exec(`INSERT INTO scheduled_posts (account_id, due_at, saved_at, code, zone, place, language, body, destinations, uploads)
+				SELECT $1, now() + interval '1 hour', now(), 'c' || n, 'UTC', '/', '', 'x', '{}', '{}' FROM generate_series(1, $2::int) n`,
 				ann.Account.ID, rules.ScheduledMany.Most)
 			return later("due", soon)
 		},
