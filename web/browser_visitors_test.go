@@ -67,3 +67,25 @@ func TestVisitorInABrowser(t *testing.T) {
 		ann.Visitor().Get("/drafts").Wants(200).Has("You have no drafts")
 	}
 }
+
+// A draft that goes while its form is open is kept anew with the words that are typed next (G3): so is one that went to an
+// account while a save was under way.
+func TestVisitorsDraftGoesInABrowser(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	b := s.Tab(webtest.Chromium(t), "gone")
+	b.Visit("/posts/new")
+	text := chromedp.CSS(`#compose textarea`)
+	b.Do(chromedp.Click(text), chromedp.SendKeys(text, "words"))
+	b.Await("word that it is kept", `document.querySelector('#compose')`+keptNote)
+	if _, err := s.DB.Primary.Exec(t.Context(), `DELETE FROM visitor_drafts`); err != nil {
+		t.Fatal(err)
+	}
+	before := webtest.Eval[string](b, `document.querySelector('#compose').elements.saved.value`)
+	b.Do(chromedp.SendKeys(text, " and more"))
+	b.Await("another draft", `(({ saved }) => saved.value && saved.value !== '`+before+`')(document.querySelector('#compose').elements)`)
+	var body string
+	if err := s.DB.Primary.QueryRow(t.Context(), `SELECT body FROM visitor_drafts`).Scan(&body); err != nil || body != "words and more" {
+		t.Errorf("kept is %q, %v", body, err)
+	}
+}

@@ -281,7 +281,7 @@ func TestArriveTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// A visitor's save that is under way while they sign in does not land behind: it waits, is told that its draft is gone,
+// A visitor's save that is under way while they sign in (G4) does not land behind: it waits, is told that its draft is gone,
 // and goes on in the account's draft with the text that it has.
 func TestSavedWhileArriving(t *testing.T) {
 	w := newTown(t)
@@ -399,7 +399,7 @@ func (w *town) fill(n int, ago time.Duration) {
 	w.must(err)
 }
 
-// The whole site keeps no more than its bound. Texts of the last day stay; older ones make room, the oldest first.
+// The whole site keeps no more than its bound (G3). Texts of the last day stay; older ones make room, the oldest first.
 func TestFullSiteOfVisitors(t *testing.T) {
 	w := newTown(t)
 	save := func(n byte, place string) error {

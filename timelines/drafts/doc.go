@@ -4,7 +4,8 @@
 //
 // People who are not signed in have drafts of posts too, in a table of its own (visitors.go). When they
 // sign in, [Decide] says which draft they go on with, and [ArriveTx] moves theirs to the account, in
-// the transaction that begins the session.
+// the transaction that begins the session. A save that comes late to that is refused ([ErrGone]), and the
+// form sends its text again. When the site has as many as it keeps, old ones make room.
 //
 // # Promises
 //

@@ -10,6 +10,8 @@
 // version that it was made of ([RemoveTx]), and makes nothing if another one did so before. So two
 // workers, a person who publishes or edits it at that moment, and a crash at any point make one post of it.
 //
+// A form counts once: its key stands with those of other forms (timelines/keys.go), and outlives the row here.
+//
 // A text is not lost. A post that cannot be published stays with its reason ([FailTx]); one that is cancelled
 // becomes a draft, or its author says that it is to go ([CancelTx]).
 //
