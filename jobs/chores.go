@@ -138,7 +138,7 @@ func (w *housekeepWorker) Work(ctx context.Context, _ *riverqueue.Job[housekeepA
 			return fmt.Errorf("upkeep: %w", err)
 		}
 	}
-	if err := w.jobs.cfg.Staff.CleanUp(ctx); err != nil {
+	if _, err := w.jobs.cfg.Tiers.Act(ctx, w.jobs.cfg.Staff.CleanUp); err != nil {
 		return fmt.Errorf("clean up after the staff: %w", err)
 	}
 	for {

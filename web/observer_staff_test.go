@@ -332,10 +332,11 @@ func (s *scene) depart() {
 func (s *scene) lapse(g *actor) {
 	ctx, node := s.t.Context(), s.author.on[0]
 	seen := s.facts.set(setting{unseen, g.name, "", false})
-	if _, err := s.db.Primary.Exec(ctx, `UPDATE suspensions SET ends_at = now() - interval '1 second'`); err != nil {
+	const over = `UPDATE suspensions SET ends_at = now() - interval '1 second' WHERE account_id = (SELECT id FROM accounts WHERE name = $1)`
+	if _, err := s.db.Primary.Exec(ctx, over, g.name); err != nil {
 		s.t.Error(err)
 	}
-	if err := admin.Open(node.Store).CleanUp(ctx); err != nil {
+	if _, err := node.Tiers.Act(ctx, admin.Open(node.Store).CleanUp); err != nil {
 		s.t.Error(err)
 	}
 	seen(true)

@@ -219,7 +219,7 @@ func TestSuspensionLapses(t *testing.T) {
 	if _, _, err := w.Accounts.SignIn(ctx, "eve", password); !errors.As(err, &is) || is.Ends == nil || !is.Ends.Equal(ends.Truncate(time.Microsecond)) {
 		t.Errorf("signing in: %v", err)
 	}
-	if n, err := w.staff.Lapse(ctx, 10); err != nil || n != 0 {
+	if _, n, err := w.staff.Lapse(ctx, 10); err != nil || n != 0 {
 		t.Errorf("lifted %d, %v, before its time", n, err)
 	}
 	if _, err := w.Pool().Exec(ctx, `UPDATE suspensions SET ends_at = now() - interval '1 second'`); err != nil {
@@ -228,7 +228,7 @@ func TestSuspensionLapses(t *testing.T) {
 	if _, _, err := w.Accounts.SignIn(ctx, "eve", password); err != nil {
 		t.Errorf("its time is over: %v", err)
 	}
-	if n, err := w.staff.Lapse(ctx, 10); err != nil || n != 1 {
+	if _, n, err := w.staff.Lapse(ctx, 10); err != nil || n != 1 {
 		t.Errorf("lifted %d, %v, want 1", n, err)
 	}
 	n, err := w.AccessClock(ctx)
@@ -315,7 +315,8 @@ func TestLinks(t *testing.T) {
 	w.must(err)
 	_, err = w.Accounts.Linked(ctx, token, timelines.LinkPassword)
 	wants(t, "an old link", err, timelines.ErrNotFound)
-	w.must(w.staff.CleanUp(ctx))
+	_, err = w.staff.CleanUp(ctx)
+	w.must(err)
 	var left int
 	w.must(w.Pool().QueryRow(ctx, `SELECT count(*) FROM account_links`).Scan(&left))
 	if left != 0 {

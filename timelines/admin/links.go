@@ -82,18 +82,21 @@ func (s *Store) Claim(ctx context.Context, account int64, token string) (timelin
 const lapsedAtOnce = 500
 
 // CleanUp lifts the suspensions whose time is over, and removes links that are too old.
-func (s *Store) CleanUp(ctx context.Context) error {
+func (s *Store) CleanUp(ctx context.Context) (c timelines.Change, err error) {
 	for {
-		n, err := s.Lapse(ctx, lapsedAtOnce)
+		lapsed, n, err := s.Lapse(ctx, lapsedAtOnce)
 		if err != nil {
-			return err
+			return c, err
+		}
+		if n > 0 {
+			c = lapsed
 		}
 		if n < lapsedAtOnce {
 			break
 		}
 	}
 	if _, err := s.timelines.Pool().Exec(ctx, `DELETE FROM account_links WHERE expires_at <= now()`); err != nil {
-		return fmt.Errorf("remove old links: %w", err)
+		return c, fmt.Errorf("remove old links: %w", err)
 	}
-	return nil
+	return c, nil
 }

@@ -109,9 +109,8 @@ func (s *Store) Restore(ctx context.Context, by By, name string) (timelines.Chan
 }
 
 // Lapse lifts at most limit suspensions whose time is over, and returns how many.
-func (s *Store) Lapse(ctx context.Context, limit int) (int, error) {
-	lifted := 0
-	_, err := s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {
+func (s *Store) Lapse(ctx context.Context, limit int) (c timelines.Change, lifted int, err error) {
+	c, err = s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {
 		const query = `
 			WITH over AS (
 				DELETE FROM suspensions WHERE account_id IN (
@@ -132,7 +131,7 @@ func (s *Store) Lapse(ctx context.Context, limit int) (int, error) {
 		}
 		return c, drop, nil
 	})
-	return lifted, err
+	return c, lifted, err
 }
 
 // Causes for which an account is unseen; the table says more.
