@@ -71,7 +71,7 @@ func (s *core) relistTx(ctx context.Context, tx pgx.Tx, p lockedPost, f *listing
 // openListingTx returns the listing of a locked post: an InvalidError "listing_none" if it is none, and
 // "listing_closed" if it is closed.
 func openListingTx(ctx context.Context, tx pgx.Tx, p lockedPost) (listings.Listing, error) {
-	l, err := listings.Of(ctx, tx, p.ID)
+	l, err := listings.Find(ctx, tx, p.ID)
 	switch {
 	case errors.Is(err, listings.ErrNone):
 		return l, rules.ListingNone.Broken("")
@@ -91,7 +91,7 @@ func (s Posts) Listing(ctx context.Context, actor int64, code string) (listings.
 	if err != nil {
 		return listings.Listing{}, err
 	}
-	return listings.Of(ctx, s.pool, id)
+	return listings.Find(ctx, s.pool, id)
 }
 
 // Renew lets the actor's own listing stand for another listings.DefaultDays from today; it lifts the
@@ -122,7 +122,7 @@ func (s Posts) Close(ctx context.Context, actor int64, code string, sale listing
 		return Change{}, err
 	}
 	return s.changeListing(ctx, actor, code, func(tx pgx.Tx, p lockedPost, counts *publishing.Counts) (bool, error) {
-		l, err := listings.Of(ctx, tx, p.ID)
+		l, err := listings.Find(ctx, tx, p.ID)
 		if errors.Is(err, listings.ErrNone) {
 			return false, rules.ListingNone.Broken("")
 		}

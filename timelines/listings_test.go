@@ -30,7 +30,7 @@ func (w *town) offer(author Account, body, price string) Change {
 
 func (w *town) listing(c Change) listings.Listing {
 	w.Helper()
-	l, err := listings.Of(w.Context(), w.pool, c.PostID)
+	l, err := listings.Find(w.Context(), w.pool, c.PostID)
 	w.must(err)
 	return l
 }

@@ -122,7 +122,7 @@ func TestRulesHoldInForms(t *testing.T) {
 		},
 		"listing price_format":      func() *webtest.Answer { return offer("currency", "EUR", "price", "a lot") },
 		"listing price_range":       func() *webtest.Answer { return offer("currency", "EUR", "price", "1000000000") },
-		"listing currency_unknown":  func() *webtest.Answer { return offer("currency", "XXX") },
+		"listing currency_unknown":  func() *webtest.Answer { return offer("currency", "QQQ") },
 		"listing place_long":        func() *webtest.Answer { return offer("currency", "EUR", "place", long(rules.PlaceLong)) },
 		"listing text_invalid":      func() *webtest.Answer { return offer("currency", "EUR", "place", "a\x00") },
 		"listing condition_unknown": func() *webtest.Answer { return offer("currency", "EUR", "condition", "odd") },
@@ -193,7 +193,7 @@ func TestRulesHoldInForms(t *testing.T) {
 		if of == rules.Item { // items have no form
 			continue
 		}
-		for _, r := range rules.Of(of) {
+		for _, r := range rules.For(of) {
 			name := string(of) + " " + r.Code
 			if r.Field == rules.SoldFormat.Field {
 				name = "listing sold " + r.Code // as of the price that a listing asks for
@@ -301,7 +301,7 @@ func TestRulesHoldForItems(t *testing.T) {
 
 	items := ruleItems()
 	var file []string
-	for _, r := range rules.Of(rules.Item) {
+	for _, r := range rules.For(rules.Item) {
 		lines, ok := items[r.Code]
 		if !ok || r.Ways&rules.Items != rules.Items {
 			t.Errorf("no item breaks %s, which holds by %b", r.Code, r.Ways)
@@ -320,8 +320,8 @@ func TestRulesHoldForItems(t *testing.T) {
 			t.Errorf("%s: an item that is pushed is %s, and the rule says %s", r.Code, last.Result, r.AtSource)
 		}
 	}
-	if len(items) != len(rules.Of(rules.Item)) {
-		t.Errorf("%d items for %d rules", len(items), len(rules.Of(rules.Item)))
+	if len(items) != len(rules.For(rules.Item)) {
+		t.Errorf("%d items for %d rules", len(items), len(rules.For(rules.Item)))
 	}
 
 	at := "/sources/" + byFile.Code
@@ -330,7 +330,7 @@ func TestRulesHoldForItems(t *testing.T) {
 	for _, l := range view.Locales {
 		v.Header.Set("Accept-Language", l.Lang)
 		page := v.Get(at + "/loads/1.csv").Wants(200)
-		for _, r := range rules.Of(rules.Item) {
+		for _, r := range rules.For(rules.Item) {
 			what, _ := view.ProblemText(l, r.Code)
 			page.Has(","+r.Code+",", what)
 		}

@@ -17,9 +17,9 @@ type mine struct{ *Server }
 func (s mine) routes(mux router) {
 	mux.Handle("GET "+view.MinePath, s.members(s.list))
 	mux.Handle("POST "+view.MinePath, s.members(s.several))
-	mux.Handle("GET "+view.MineWorkPath, s.members(s.work))
-	mux.Handle("POST "+view.MineWorkPath+"/stop", s.members(s.stop))
-	mux.Handle("POST "+view.MineWorkPath+"/seen", s.members(s.seen))
+	mux.Handle("GET "+view.MineProgressPath, s.members(s.work))
+	mux.Handle("POST "+view.MineProgressPath+"/stop", s.members(s.stop))
+	mux.Handle("POST "+view.MineProgressPath+"/seen", s.members(s.seen))
 }
 
 // minePage is how many posts a page of the list has.

@@ -89,7 +89,7 @@ func TestSeveralPostsAtOnce(t *testing.T) {
 	workOn(t, s, 10)
 	v.Get("/filter/mine").Wants(200).Has("Moved: 2 of 3", "1 post was skipped", "You may not change them.")
 	v.Get("/sailing").Wants(200).Has("first", "second").Lacks("thought", "words of bob")
-	v.Post("/filter/mine/work/seen").LeadsTo("/filter/mine")
+	v.Post("/filter/mine/progress/seen").LeadsTo("/filter/mine")
 	v.Get("/filter/mine").Wants(200).Lacks("Moved")
 
 	// All of a preset, and only those that were there when it began.
@@ -187,7 +187,7 @@ func TestSeveralPostsAfterACrash(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	workOn(t, s, 1)
-	v.Post("/filter/mine/work/stop").Wants(303)
+	v.Post("/filter/mine/progress/stop").Wants(303)
 	workOn(t, s, 10)
 	v.Get("/filter/mine").Wants(200).Has("Stopped.", `All <span class="count">25</span>`)
 	if wrong, err := s.Store.Publishing.Compare(t.Context(), ann.Account.ID); err != nil || len(wrong) > 0 {

@@ -47,7 +47,7 @@ func TestCheck(t *testing.T) {
 		"today":            {fields: Fields{Currency: "EUR", Until: "2026-03-10"}, want: []string{"until: until_past"}},
 		"another past day": {fields: Fields{Currency: "EUR", Until: "2026-03-06"}, kept: past, want: []string{"until: until_past"}},
 		"a day too far":    {fields: Fields{Currency: "EUR", Until: "2026-09-07"}, want: []string{"until: until_far"}},
-		"all of it is wrong": {Fields{"x", "XXX", strings.Repeat("x", 101), "x", "x"}, past, []string{
+		"all of it is wrong": {Fields{"x", "QQQ", strings.Repeat("x", 101), "x", "x"}, past, []string{
 			"price: price_format", "currency: currency_unknown", "place: place_long", "condition: condition_unknown", "until: until_format",
 		}},
 	} {

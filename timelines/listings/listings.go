@@ -44,8 +44,8 @@ type DB interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Of returns the listing of a post, or ErrNone.
-func Of(ctx context.Context, db DB, post int64) (Listing, error) {
+// Find returns the listing of a post, or ErrNone.
+func Find(ctx context.Context, db DB, post int64) (Listing, error) {
 	const query = `
 		SELECT price, currency, place, condition, until_at, state, coalesce(how, ''), sold_price FROM listings WHERE post_id = @post`
 	var l Listing
@@ -123,7 +123,7 @@ func CloseTx(ctx context.Context, tx pgx.Tx, post int64, how string, price *int6
 		return false, fmt.Errorf("close listing: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
-		_, err = Of(ctx, tx, post)
+		_, err = Find(ctx, tx, post)
 		return false, err
 	}
 	return true, nil

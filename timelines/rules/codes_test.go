@@ -19,7 +19,7 @@ func TestCodesAreRows(t *testing.T) {
 	t.Parallel()
 	known := map[string][]string{}
 	for _, of := range []rules.Thing{rules.Post, rules.Comment, rules.Draft, rules.Destination, rules.File, rules.Listing} {
-		for _, r := range rules.Of(of) {
+		for _, r := range rules.For(of) {
 			known[r.Field] = append(known[r.Field], r.Code)
 		}
 	}

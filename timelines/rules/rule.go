@@ -167,7 +167,7 @@ func (r Rule) Accept() string { return strings.Join(r.Words, ",") }
 // About reports whether the rule is about a thing.
 func (r Rule) About(t Thing) bool { return slices.Contains(r.Of, t) }
 
-// Of returns the rules about a thing, in the order of the table.
-func Of(t Thing) []Rule {
+// For returns the rules about a thing, in the order of the table.
+func For(t Thing) []Rule {
 	return slices.DeleteFunc(slices.Clone(Table), func(r Rule) bool { return !r.About(t) })
 }

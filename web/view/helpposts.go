@@ -28,7 +28,7 @@ type fieldRules struct {
 // about returns the rules about a thing by their fields, in the order of the table.
 func (v *PostHelp) about(t rules.Thing) []fieldRules {
 	var all []fieldRules
-	for _, r := range rules.Of(t) {
+	for _, r := range rules.For(t) {
 		if r.Set != "" {
 			r = r.With(v.Set[r.Set])
 		}

@@ -13,8 +13,8 @@ import (
 
 // Addresses of what the viewer wrote.
 const (
-	MinePath     = "/filter/mine"
-	MineWorkPath = MinePath + "/work"
+	MinePath         = "/filter/mine"
+	MineProgressPath = MinePath + "/progress"
 )
 
 // MineNumbers are the numbers at the tabs.

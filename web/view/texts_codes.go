@@ -24,7 +24,7 @@ func ProblemText(l *Locale, code string) (what, todo string) {
 // mostOfItems are the bounds of items, by the codes of their rules.
 var mostOfItems = func() map[string]int {
 	most := map[string]int{}
-	for _, r := range rules.Of(rules.Item) {
+	for _, r := range rules.For(rules.Item) {
 		most[r.Code] = r.Most
 	}
 	return most

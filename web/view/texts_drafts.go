@@ -33,13 +33,13 @@ var draftsTexts = texts{
 	"drafts.current":     {"Current", "Текущий"},
 	"drafts.parked":      {"Put aside", "Отложен"},
 	"visitor.lead": {
-		"You can write before you sign in. What you write is kept for 30 days, or for a day if the site has no more room, for this browser only. You sign in or sign up to post it.",
+		"You can write before you sign in. This site keeps your text for 30 days (for a day when it runs out of room), for this browser only. Sign in or sign up to post it.",
 		"Можно начать писать, не входя. Текст хранится 30 дней, а если на сайте не хватит места — сутки, и только для этого браузера. Чтобы опубликовать его, войдите или зарегистрируйтесь.",
 	},
 	"visitor.to":     {"To, by name", "Куда, по имени"},
 	"visitor.others": {"Your other drafts in this browser", "Другие ваши черновики в этом браузере"},
 	"visitor.kept": {
-		"Kept for 30 days, or for a day if the site has no more room, for this browser.",
+		"Kept for 30 days for this browser, or for a day when the site runs out of room.",
 		"Сохранено для этого браузера на 30 дней, а если на сайте не хватит места — на сутки.",
 	},
 	"visitor.gone": {

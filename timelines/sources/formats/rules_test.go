@@ -12,7 +12,7 @@ import (
 // has, and both say whether there is a bound.
 func TestItemsKeepTheRules(t *testing.T) {
 	t.Parallel()
-	for _, r := range rules.Of(rules.Item) {
+	for _, r := range rules.For(rules.Item) {
 		want := LevelWarning
 		if r.AtSource == rules.Refused {
 			want = LevelError
@@ -59,7 +59,7 @@ func atAndOver(r rules.Rule) (at, over any) {
 // rule, and is what the rule says: cut, left out, or the end of the item.
 func TestItemsAreReadToTheBound(t *testing.T) {
 	t.Parallel()
-	for _, r := range rules.Of(rules.Item) {
+	for _, r := range rules.For(rules.Item) {
 		if r.Most == 0 || r.Field == "body" {
 			continue
 		}
