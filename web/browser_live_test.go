@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -236,6 +237,27 @@ func TestBusyPageEqualsReload(t *testing.T) {
 	}
 	b.Await("the last of it", fmt.Sprintf(
 		`document.querySelector('#news button').click() ?? [...document.querySelectorAll('#river > [data-post]')].map((e) => e.dataset.post).join() === %q`, strings.Join(want, ",")))
+	b.EqualsReload()
+}
+
+// Two entries on the screen move up, and the page hears of the later one first. Asked for what
+// is new, it shows both in their places.
+func TestEntriesThatMovedStandInOrder(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, make(chan time.Time) })
+	ann := s.Person("ann")
+	lower, upper := ann.Post("the lower"), s.Person("bob").Post("the upper")
+	s.Person("cid").Post("above both")
+	b := s.Tab(webtest.Chromium(t), "reader")
+	b.Visit("/everything")
+	b.Live()
+	ann.Comment(lower.Code, "first")
+	ann.Comment(upper.Code, "then")
+	s.FollowUp()
+	s.HearOf(upper.PostID)
+	b.Shows(upper.Code, "comments", "then")
+	s.HearOf(lower.PostID)
+	b.Shows(lower.Code, "comments", "first")
 	b.EqualsReload()
 }
 

@@ -494,9 +494,12 @@ const visible = () => entries().filter((entry) => !entry.hidden);
 const folded = (entry) => 'over' in entry.dataset; // not shown: one too many in a row (gather)
 const atTop = () => river.getBoundingClientRect().top >= 0;
 
+// A stray is shown where its place was before; the order of the others does not go by it.
+const stray = (entry) => waiting.has(entry) && !entry.hidden;
+
 // insert puts an entry where its place is among the others, newest first.
 function insert(entry) {
-  const below = [...river.children].find((other) => other !== entry && place(other) < place(entry));
+  const below = [...river.children].find((other) => !stray(other) && place(other) < place(entry));
   const last = entries().findLast((other) => other !== entry);
   if (below) below.before(entry);
   else if (last) last.after(entry);
@@ -506,7 +509,7 @@ function insert(entry) {
 // pushes reports whether an entry in its place would push down what is on the screen.
 function pushes(entry) {
   if (turning) return false;
-  const below = visible().find((other) => other !== entry && !folded(other) && place(other) < place(entry));
+  const below = visible().find((other) => !folded(other) && place(other) < place(entry));
   const top = below?.getBoundingClientRect().top;
   return top > 0 && top < innerHeight;
 }
@@ -530,12 +533,8 @@ function reveal(entry) {
 }
 
 function move(entry, mine) {
-  const all = entries();
-  const at = all.indexOf(entry);
-  const above = all[at - 1];
-  const below = all[at + 1];
-  const stands = (!above || place(above) >= place(entry)) && (!below || place(below) <= place(entry));
-  if (stands) return;
+  const at = entries().indexOf(entry);
+  if (entries().every((other, i) => stray(other) || (i < at ? place(other) >= place(entry) : place(other) <= place(entry)))) return;
   if (!entry.hidden && (onScreen(entry) || pushes(entry))) waiting.add(entry);
   else insert(entry);
   if (!mine) announce(entry);
@@ -592,10 +591,10 @@ function announce(entry) {
 // settle puts waiting entries in their places.
 function settle() {
   for (const entry of waiting) {
+    waiting.delete(entry);
     entry.hidden = false;
     if (entry.isConnected) insert(entry);
   }
-  waiting.clear();
   arrived.clear();
   setTimeout(seen, 1000);
 }
@@ -620,7 +619,7 @@ function beenAtTop() {
 // the screen when the reader is at the top, or all if the reader asked for what is new.
 function trim(all) {
   if (!newest() || !atTop()) return;
-  const busy = (entry) => waiting.has(entry) || written(entry) || (!all && onScreen(entry)) || entry.contains(document.activeElement);
+  const busy = (entry) => waiting.has(entry) || (!all && onScreen(entry)) || written(entry) || entry.contains(document.activeElement);
   forgo(visible().slice(pageSize).filter((entry) => !busy(entry)));
 }
 
