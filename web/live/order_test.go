@@ -130,3 +130,42 @@ func TestPromotionReachesOpenPages(t *testing.T) {
 		}
 	}
 }
+
+// A decision that knows a newer text of a post, but an older entry, changes the text alone. What
+// the page shows of the entry is compared as the page shows it afterwards.
+func TestAnOlderEntryWithANewerText(t *testing.T) {
+	paused := &pausedRivers{}
+	s := webtest.New(t, func(c *live.Config) {
+		paused.Rivers = c.Rivers
+		c.Rivers, c.Hear, c.Beat = paused, webtest.Deaf, make(chan time.Time)
+	})
+	ann, bob := s.Person("ann"), s.Person("bob")
+	g := s.Open(ann, "/everything")
+	post := bob.Post("one")
+	var first, crossed rivers.Item
+	hear := func(text string, flushed func(*rivers.Item)) {
+		t.Helper()
+		bob.Edit(post.Code, text)
+		s.FollowUp()
+		paused.flushed = func(_ []int64, seen []rivers.Seen) { flushed(&seen[0].Items[0]) }
+		s.HearOf(post.PostID)
+		g.Until(text, func(f webtest.Frame) bool { return strings.Contains(f.HTML+f.Parts["body"], text) })
+	}
+	hear("two", func(it *rivers.Item) { first = *it })
+	ann.Like(post.Code)
+	hear("three", func(*rivers.Item) {})
+	hear("four", func(it *rivers.Item) {
+		it.Stamp.Entry, it.Place, it.Liked = first.Stamp.Entry, first.Place, first.Liked
+		crossed = *it
+	})
+	if first.Stamp.Entry >= crossed.Stamp.Entry && first.Stamp.Fold >= crossed.Stamp.Fold {
+		t.Fatalf("the decisions do not cross: %+v, %+v", first.Stamp, crossed.Stamp)
+	}
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.Posts.Unlike(ctx, ann.Account.ID, post.Code)
+	})
+	hear("five", func(*rivers.Item) {})
+	if acts := g.Parts[post.Code]["acts"]; strings.Contains(acts, "/unlike") {
+		t.Errorf("the page still offers to take the like back: %s", acts)
+	}
+}

@@ -501,7 +501,14 @@ func (v *shownPage) entry(ctx context.Context, b *batch, sets *access.Sets, it *
 	if err := v.socket.sendDecided(ctx, "entry", frame, b.began); err != nil {
 		return false, err
 	}
-	v.shown[it.PostID] = &shown{code: code, stamp: stamp, position: it.Place, item: it, sum: r.sum, tag: at.Tag}
+	now := &shown{code: code, stamp: stamp, position: it.Place, item: it, sum: r.sum, tag: at.Tag}
+	if stamp != it.Stamp {
+		now.item = nil // the client keeps the half that was newer
+	}
+	if stamp.Entry > it.Stamp.Entry {
+		now.position = e.position
+	}
+	v.shown[it.PostID] = now
 	return true, nil
 }
 
