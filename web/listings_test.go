@@ -39,12 +39,12 @@ func TestListings(t *testing.T) {
 	a.Post("/posts", form("a bed", "150,5")...).Wants(303)
 	a.Post("/posts", "key", "x", "body", "a cup", "to", "ann", "listing", "1", "currency", "EUR").Wants(422).Has("None of these groups takes listings")
 	b.Get("/flea").Has("a lamp", "€10", "€150.50", "Good as new", "Old Town").Lacks("Close or renew")
-	b.Get("/flea?state=active&to=100").Has("a lamp").Lacks("a bed")
-	b.Get("/flea?state=active&from=100").Has("a bed").Lacks("a lamp")
+	b.Get("/flea?state=active&to=100&currency=EUR").Has("a lamp").Lacks("a bed")
+	b.Get("/flea?state=active&from=100&currency=EUR").Has("a bed").Lacks("a lamp")
 	b.Get("/flea?state=closed").Lacks("a bed", "a lamp").Has("No such listings")
-	b.Get("/flea?state=active&from=cheap").Wants(400).Has("Write the price as a number", `value="cheap"`)
+	b.Get("/flea?state=active&from=cheap&currency=EUR").Wants(400).Has("Write the price as a number", `value="cheap"`)
 	b.Get("/flea?state=lost").Wants(400).Has("Choose which listings")
-	b.Get("/search?q=is:active+price:..20").Has("a lamp").Lacks("a bed")
+	b.Get("/search?q=is:active+price:..20eur").Has("a lamp").Lacks("a bed")
 
 	a.Get("/p/" + code).Has("Close or renew")
 	a.Get("/p/"+code+"/edit").Has(`value="10"`, until)
@@ -74,11 +74,34 @@ func TestListingsOfAPrivateGroup(t *testing.T) {
 	market(s, ann, "private")
 	ann.Visitor().Post("/posts", "key", "k", "body", "a secret lamp", "to", "flea", "listing", "1", "currency", "EUR", "price", "10").Wants(303)
 	ann.Visitor().Get("/flea?state=active").Wants(200).Has("a secret lamp")
-	for _, page := range []string{"/flea", "/flea?state=active", "/flea?state=active&from=1&to=20"} {
+	for _, page := range []string{"/flea", "/flea?state=active", "/flea?state=active&from=1&to=20&currency=EUR"} {
 		bob.Visitor().Get(page).Wants(403).Lacks("a secret lamp", "€10")
 	}
 	bob.Visitor().Get("/search?q=is:active").Lacks("a secret lamp", "€10")
-	bob.Visitor().Get("/search?q=in:flea+price:10").Lacks("a secret lamp")
+	bob.Visitor().Get("/search?q=in:flea+price:10eur").Lacks("a secret lamp")
+}
+
+// G22: prices are compared in one currency, which the page says: that of the form, or the group's.
+func TestListingsInOneCurrency(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	market(s, ann, "public")
+	v := ann.Visitor()
+	for _, x := range [][2]string{{"a lamp", "EUR"}, {"a bed", "RUB"}, {"a cup", "USD"}} {
+		v.Post("/posts", "key", x[0], "body", x[0], "to", "flea", "listing", "1", "price", "20", "currency", x[1]).Wants(303)
+	}
+	v.Get("/flea?state=active").Has("a lamp", "a bed", "a cup", `<option value="EUR" selected`)
+	v.Get("/flea?state=active&from=10&to=30&currency=RUB").Has("a bed", `<option value="RUB" selected`).Lacks("a lamp", "a cup")
+	v.Get("/flea?state=active&to=30").LeadsTo("/flea?currency=EUR&state=active&to=30")
+	v.Get("/flea?state=active&to=30&currency=EUR").Has("a lamp", `<option value="EUR" selected`).Lacks("a bed", "a cup")
+	v.Get("/flea?state=active&to=30&currency=QQQ").Wants(400).Has("Choose one of the currencies", `aria-invalid="true"`, `<option value="EUR" selected`)
+	v.Get("/flea?state=active&currency=RUB").Has("a lamp", "a bed") // no price, so nothing is compared
+	v.Get("/search?q=price:10..30usd").Has("a cup").Lacks("a lamp", "a bed")
+	v.Get("/search?q=in:flea+-price:20USD").Has("a lamp", "a bed").Lacks("a cup")
+	v.Get("/search?q=price:10..usd+price:..30eur").Has("Nothing").Lacks("a lamp", "a cup")
+	v.Get("/search?q=price:10..30").Wants(400).Has("Say in which currency")
+	v.Get("/search?q=price:10..30+EUR").Wants(400).Has("Say in which currency")
 }
 
 // G22: an open page hears that a listing expires and that one is closed, and a filter by state lets go of it.
