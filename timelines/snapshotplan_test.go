@@ -76,7 +76,7 @@ func TestSearchesForListingsReadNoTableWhole(t *testing.T) {
 	_, viewer := w.stranded(rows, 200, 100)
 	w.populous(viewer, rows)
 	w.exec(`INSERT INTO listings (post_id, price, until_at, state, currency, condition, place)
-		SELECT id, id % 1000 * 100, now() + interval '9 days', CASE WHEN id % 500 = 0 THEN 'expired' ELSE 'active' END, CASE WHEN id % 50 = 0 THEN 'USD' ELSE 'EUR' END, 'used', '' FROM posts`)
+		SELECT id, id % 1000 * 100, now() + interval '9 days', CASE WHEN id % 500 = 0 THEN 'expired' ELSE 'active' END, CASE WHEN id % 400 = 0 THEN 'USD' ELSE 'EUR' END, 'used', '' FROM posts`)
 	w.exec(`VACUUM ANALYZE`)
 	ctx, name := t.Context(), value[string](w, `
 		SELECT a.name FROM subscriptions s JOIN accounts a ON a.id = s.account_id WHERE s.subscriber_id = $1 ORDER BY a.id LIMIT 1`, viewer.ID)
