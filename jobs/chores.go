@@ -181,6 +181,9 @@ func (w *housekeepWorker) Work(ctx context.Context, _ *riverqueue.Job[housekeepA
 			break
 		}
 	}
+	if err := w.jobs.cfg.Changes.Trim(ctx); err != nil {
+		return err
+	}
 	archives, err := w.jobs.cfg.Exports.Expire(ctx)
 	if err != nil {
 		return err

@@ -26,6 +26,7 @@ import (
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/bulk"
+	"riverrun/timelines/changes"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/publishing"
@@ -133,6 +134,8 @@ type Config struct {
 	Sources *sources.Store
 	// Staff are those in charge; some of what they do takes long.
 	Staff *admin.Store
+	// Changes is the log of changes that programs read.
+	Changes *changes.Store
 	// Exports are the archives that people ask for.
 	Exports *exports.Store
 	// Leaving deletes accounts.
@@ -223,6 +226,7 @@ type Jobs struct {
 	alive       *presence
 	lookout     *lookout
 	due         *dueLook
+	relay       *relay
 	metrics     *metrics
 	running     atomic.Bool
 	// making holds one token while the picture of a card is made.
@@ -247,8 +251,8 @@ var ErrNotRunning = errors.New("the job queue's workers are not running")
 // database. Stop must be called, whether or not Start was.
 func New(cfg Config) (*Jobs, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.Sources == nil || cfg.Staff == nil || cfg.Leaving == nil || cfg.Exports == nil || cfg.Log == nil {
-		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes, Sources, Staff, Leaving, Exports and Log must be set")
+	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.Sources == nil || cfg.Staff == nil || cfg.Leaving == nil || cfg.Exports == nil || cfg.Changes == nil || cfg.Log == nil {
+		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes, Sources, Staff, Leaving, Exports, Changes and Log must be set")
 	}
 	if cfg.PollInterval < cfg.FetchCooldown {
 		return nil, fmt.Errorf("jobs: jobs are looked for every %v, but fetched every %v at most", cfg.PollInterval, cfg.FetchCooldown)
@@ -274,6 +278,7 @@ func New(cfg Config) (*Jobs, error) {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
 	j.due = &dueLook{look: j.lookForAll, every: cfg.DueEvery, log: cfg.Log}
+	j.relay = newRelay(cfg.Changes, cfg.DueEvery, cfg.Log)
 	j.alive = &presence{
 		config: pool.Config().ConnConfig, client: j.client.ID(), every: cfg.TakeOverEvery, log: cfg.Log, lookout: j.lookout,
 	}
@@ -398,6 +403,7 @@ func (j *Jobs) Start(ctx context.Context) error {
 		return fmt.Errorf("start jobs: %w", err)
 	}
 	j.due.start(ctx)
+	j.relay.start(ctx)
 	j.running.Store(true)
 	return nil
 }
@@ -415,6 +421,7 @@ func (j *Jobs) Stop(ctx context.Context) error {
 	}
 	j.running.Store(false)
 	j.due.stop()
+	j.relay.stop()
 	if err := j.client.Stop(ctx); err != nil {
 		// No time is left: cancel the jobs, which puts them back.
 		return errors.Join(fmt.Errorf("stop jobs: %w", err), j.cancel())

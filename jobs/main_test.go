@@ -21,6 +21,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/changes"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/scheduled"
@@ -232,6 +233,7 @@ func config(t testing.TB, pool *pgxpool.Pool, c *calls) Config {
 		Pushes:    open.Pushes,
 		Sources:   sources.Open(open),
 		Staff:     admin.Open(open),
+		Changes:   changes.Open(open, 0),
 		Exports:   exports.Open(open),
 		Leaving:   leaving.Open(open),
 		Blobs:     store,

@@ -57,6 +57,7 @@ func (j *Jobs) distribute(ctx context.Context, touched []timelines.Touched, chan
 		return err
 	}
 	applied()
+	j.relay.wake()
 	told, err := j.cfg.Rivers.Told(ctx, touched)
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/changes"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/publishing"
@@ -214,7 +215,7 @@ func (w *observed) addNode() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Staff: admin.Open(n.Store), Exports: exports.Open(n.Store), Leaving: leaving.Open(n.Store), Files: n.Store.Files, Blobs: n.Blobs, Links: n.Store.Links, Fetch: client, Pushes: n.Store.Pushes, Sources: sources.Open(n.Store), Log: log})
+		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Staff: admin.Open(n.Store), Exports: exports.Open(n.Store), Changes: changes.Open(n.Store, 0), Leaving: leaving.Open(n.Store), Files: n.Store.Files, Blobs: n.Blobs, Links: n.Store.Links, Fetch: client, Pushes: n.Store.Pushes, Sources: sources.Open(n.Store), Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

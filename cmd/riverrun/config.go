@@ -24,6 +24,7 @@ import (
 	"riverrun/rivers/strategies"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/changes"
 	"riverrun/timelines/site"
 	"riverrun/timelines/sources"
 	"riverrun/web"
@@ -50,6 +51,7 @@ type config struct {
 	// home is the name of the strategy that makes home pages.
 	home                          string
 	graceHome, grace, expireEvery time.Duration
+	changesDays                   int // how many days the log of changes is kept
 	depth                         int
 	localBumpMaxAge, sessionAge   time.Duration
 	workers, connections          int
@@ -101,7 +103,7 @@ type setting struct {
 
 // limitSettings are the settings that limit what people, programs and pages may do. A page shows them.
 var limitSettings = []string{
-	"RIVERRUN_DEPTH", "RIVERRUN_GRACE_HOME", "RIVERRUN_GRACE", "RIVERRUN_LOCAL_BUMP_MAX_AGE", "RIVERRUN_SESSION_AGE",
+	"RIVERRUN_DEPTH", "RIVERRUN_GRACE_HOME", "RIVERRUN_GRACE", "RIVERRUN_LOCAL_BUMP_MAX_AGE", "RIVERRUN_SESSION_AGE", "RIVERRUN_CHANGES_DAYS",
 	"RIVERRUN_SIGNUPS", "RIVERRUN_SIGNINS", "RIVERRUN_WRITES", "RIVERRUN_FIRST_DAY", "RIVERRUN_FIRST_DAY_POSTS",
 	"RIVERRUN_WORKERS", "RIVERRUN_CONNECTIONS", "RIVERRUN_DATABASE_TIMEOUT",
 	"RIVERRUN_FILE_SIZE", "RIVERRUN_POST_FILES", "RIVERRUN_COMMENT_FILES",
@@ -165,6 +167,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 		count("RIVERRUN_BEST_OF", timelines.DefaultOptions().BestOf, 1, 1000, "how many people besides its author must like a post or comment on it for it to be one of the best; a changed number applies to a post at its next like or comment", func(c *config) *int { return &c.bestOf }),
 		count("RIVERRUN_MOST_FAVED", timelines.DefaultOptions().MostFaved, 1, 1000, "how many people must save a post for it to be one of the most saved", func(c *config) *int { return &c.mostFaved }),
 		duration("RIVERRUN_SESSION_AGE", timelines.DefaultOptions().SessionAge, "how long a sign-in lasts", func(c *config) *time.Duration { return &c.sessionAge }),
+		count("RIVERRUN_CHANGES_DAYS", changes.DefaultDays, 1, changes.MostDays, "how many days the log of changes is kept, which programs read", func(c *config) *int { return &c.changesDays }),
 		{"RIVERRUN_SIGNUP", string(site.OpenToAll), "who may sign up: open (everybody), approval (everybody asks, and the staff answer), invitation (who is invited), closed (nobody); a page of the site can change it", func(c *config, v string) error {
 			if _, ok := site.ParseSignUp(v); !ok {
 				return fmt.Errorf("want open, approval, invitation or closed")

@@ -36,7 +36,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := config{
 		listen: "127.0.0.1:8080", data: data, home: "rivers",
-		graceHome: 24 * time.Hour, grace: 6 * time.Hour, expireEvery: 5 * time.Minute,
+		graceHome: 24 * time.Hour, grace: 6 * time.Hour, expireEvery: 5 * time.Minute, changesDays: 7,
 		depth:           1500,
 		localBumpMaxAge: 720 * time.Hour, sessionAge: 2160 * time.Hour,
 		workers: 4, connections: 16, signUps: 60, signIns: 100, writes: 60, firstDay: 24 * time.Hour, firstDayPosts: 5, bestOf: 5, mostFaved: 5, fileSize: 10, postFiles: 20, commentFiles: 4, sources: 50, sourceSize: 1000, sourceItems: 1_000_000, sourceEvery: 5 * time.Minute, previews: true, signUp: "open", databaseTimeout: 5 * time.Second, stopTimeout: 30 * time.Second,

@@ -18,6 +18,7 @@ import (
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/bulk"
+	"riverrun/timelines/changes"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/sources"
@@ -173,6 +174,7 @@ func (n *node) jobs(ctx context.Context, files blobs.Store) (*jobs.Jobs, error) 
 		Rivers:          n.rivers,
 		Timelines:       n.timelines.Maintenance,
 		Staff:           admin.Open(n.timelines),
+		Changes:         changes.Open(n.timelines, n.config.changesDays),
 		Exports:         exports.Open(n.timelines),
 		Bulk:            bulk.Open(n.timelines),
 		Leaving:         leaving.Open(n.timelines),

@@ -20,6 +20,7 @@ const (
 	Sources       Group = "sources"
 	Notifications Group = "notifications"
 	Staff         Group = "staff"
+	Changes       Group = "changes" // the log that programs read
 	Jobs          Group = "jobs"
 	Search        Group = "search"
 	Rivers        Group = "rivers"
@@ -29,7 +30,7 @@ const (
 )
 
 // Groups are all of them.
-var Groups = []Group{Texts, Entries, Reactions, People, Files, Previews, Sources, Notifications, Staff, Jobs, Search, Rivers, Folds, HomeFeeds, Other}
+var Groups = []Group{Texts, Entries, Reactions, People, Files, Previews, Sources, Notifications, Staff, Changes, Jobs, Search, Rivers, Folds, HomeFeeds, Other}
 
 // tables says which tables belong to which group; storage_test.go holds it to the schema. Those of the
 // schema queue are jobs.
@@ -43,6 +44,7 @@ var tables = map[Group]string{
 	Sources:       "sources loads source_items load_seen load_gone load_problems load_batches item_pictures fetch_hosts source_hubs dictionary_words",
 	Notifications: "notifications push_keys push_subscriptions push_due",
 	Staff:         "staff suspensions unseen_accounts acts site reports report_notes invitations invitation_groups invited applications",
+	Changes:       "outbox changes_head",
 	Rivers:        "rivers rivers_timelines entries visits leases clock notice_clocks",
 	Folds:         "folds",
 	HomeFeeds:     "home_feeds home_feed_posts home_feed_buckets home_feed_operations home_strategy",
@@ -52,6 +54,9 @@ var tables = map[Group]string{
 func GroupOf(table string) Group {
 	if strings.HasPrefix(table, "queue.") {
 		return Jobs
+	}
+	if strings.HasPrefix(table, "changes_") {
+		return Changes // a day of the log
 	}
 	for group, names := range tables {
 		if slices.Contains(strings.Fields(names), table) {

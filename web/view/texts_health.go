@@ -143,6 +143,7 @@ var healthTexts = texts{
 	"storage.group.search":        {"Search index", "Поисковый индекс"},
 	"storage.group.rivers":        {"Rivers and their entries", "Реки и их записи"},
 	"storage.group.folds":         {"Posts as pages show them", "Записи в виде для страниц"},
+	"storage.group.changes":       {"Changes for programs", "Изменения для программ"},
 	"storage.group.homefeeds":     {"Stored home feeds", "Сохранённые ленты"},
 	"storage.group.other":         {"Other", "Прочее"},
 

@@ -1,0 +1,161 @@
+package changes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/timelines"
+)
+
+// Shards is how many parts the outbox has. Each is relayed by one process at a time.
+const Shards = 16
+
+const (
+	// batch is how many of a shard's oldest rows the relay looks at in one transaction.
+	batch = 2000
+	// ring is how many days the log has tables for.
+	ring = 32
+	// DefaultDays is how many days the log is kept, and MostDays how many it may be kept: one day of the ring is written, and
+	// one is for clocks that differ.
+	DefaultDays = 7
+	MostDays    = ring - 2
+	// dayBit is the lowest bit of a number that says the day.
+	dayBit = 32
+)
+
+// Store has the log.
+type Store struct {
+	pool *pgxpool.Pool
+	days int64
+	now  func() time.Time
+}
+
+// Open returns the log of a store, of which so many whole days are kept, from 1 to MostDays; 0: DefaultDays.
+func Open(s *timelines.Store, days int) *Store {
+	return &Store{pool: s.Pool(), days: int64(cmp.Or(days, DefaultDays)), now: time.Now}
+}
+
+// Waiting returns the shards that have rows for the relay.
+func (s *Store) Waiting(ctx context.Context) ([]int, error) {
+	const query = `
+		SELECT s FROM generate_series(0, @shards - 1) s
+		WHERE EXISTS (SELECT FROM outbox o WHERE o.shard = s) ORDER BY s`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"shards": Shards})
+	var shards []int
+	if err == nil {
+		shards, err = pgx.CollectRows(rows, pgx.RowTo[int])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look into the outbox: %w", err)
+	}
+	return shards, nil
+}
+
+// Relay moves the oldest rows of a shard to the log, at most one of each post, and returns how many. It waits while another
+// process relays the shard.
+func (s *Store) Relay(ctx context.Context, shard int) (moved int64, err error) {
+	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		// Readers go on after a number, so no crash of the database may give it to another row.
+		const lock = `SELECT pg_advisory_xact_lock(hashtextextended('outbox', @shard)), set_config('synchronous_commit', 'on', true)`
+		if _, err := tx.Exec(ctx, lock, pgx.StrictNamedArgs{"shard": shard}); err != nil {
+			return err
+		}
+		first := s.today() << dayBit
+		// The last statement: whoever wants the next number waits until the commit.
+		const query = `
+			WITH looked AS (
+				SELECT * FROM outbox WHERE shard = @shard ORDER BY id LIMIT @batch
+			), oldest AS (
+				SELECT DISTINCT ON (kind, post_id, account_id, timeline_id) * FROM looked
+				ORDER BY kind, post_id, account_id, timeline_id, id
+			), taken AS (
+				DELETE FROM outbox o USING oldest w WHERE o.shard = @shard AND o.id = w.id
+			), many AS (
+				SELECT count(*) AS n FROM oldest
+			), head AS (
+				UPDATE changes_head h SET seq = greatest(h.seq, @first) + many.n FROM many WHERE many.n > 0
+				RETURNING h.seq, many.n
+			), numbered AS (
+				SELECT head.seq - head.n + row_number() OVER (ORDER BY o.id) AS seq, o.* FROM oldest o, head
+			)
+			INSERT INTO changes (seq, slot, shard, id, kind, post_id, version, account_id, timeline_id, made_at, places)
+			SELECT seq, (seq >> @bit) % @ring, shard, id, kind, post_id, version, account_id, timeline_id, made_at, places
+			FROM numbered`
+		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{
+			"shard": shard, "batch": batch, "first": first, "bit": dayBit, "ring": ring,
+		})
+		moved = tag.RowsAffected()
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("relay shard %d of the outbox: %w", shard, err)
+	}
+	return moved, nil
+}
+
+// RelayAll relays all shards until the outbox is empty, and returns how many rows it moved.
+func (s *Store) RelayAll(ctx context.Context) (moved int64, err error) {
+	for {
+		shards, err := s.Waiting(ctx)
+		if err != nil || len(shards) == 0 {
+			return moved, err
+		}
+		for _, shard := range shards {
+			n, err := s.Relay(ctx, shard)
+			if moved += n; err != nil {
+				return moved, err
+			}
+		}
+	}
+}
+
+// Trim empties the tables of the days that are not kept any more. It must run at least once a day.
+func (s *Store) Trim(ctx context.Context) error {
+	const query = `
+		SELECT d.slot, last.seq FROM generate_series(0, @ring - 1) AS d (slot)
+		CROSS JOIN LATERAL (SELECT max(seq) AS seq FROM changes c WHERE c.slot = d.slot) last
+		WHERE last.seq < @below`
+	type full struct {
+		Slot int
+		Seq  int64
+	}
+	below := (s.today() - s.days) << dayBit
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"ring": ring, "below": below})
+	var old []full
+	if err == nil {
+		old, err = pgx.CollectRows(rows, pgx.RowToStructByPos[full])
+	}
+	for _, day := range old {
+		if err == nil {
+			err = s.empty(ctx, day.Slot, day.Seq)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("trim the log of changes: %w", err)
+	}
+	return nil
+}
+
+// empty empties the table of a slot, whose last number is given. TRUNCATE waits for readers of that table; if they take
+// long, the next run tries again.
+func (s *Store) empty(ctx context.Context, slot int, last int64) error {
+	return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		const note = `UPDATE changes_head SET trimmed = greatest(trimmed, @last)`
+		if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '5s'`); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `TRUNCATE changes_`+strconv.Itoa(slot)); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, note, pgx.StrictNamedArgs{"last": last}) // last: the relay waits for this row
+		return err
+	})
+}
+
+func (s *Store) today() int64 { return s.now().Unix() / int64(24*time.Hour/time.Second) }
