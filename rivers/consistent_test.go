@@ -3,6 +3,7 @@ package rivers
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -104,6 +105,13 @@ func TestADecisionIsOfOneMoment(t *testing.T) {
 					return nil, err
 				}
 				return []Item{*it}, err
+			},
+			"by number": func(s *scene, ctx context.Context) ([]Item, error) {
+				now, err := s.rivers.Posts(ctx, s.ann, false, []AskedPost{{PostID: s.post.PostID}})
+				if err != nil {
+					return nil, err
+				}
+				return slices.Collect(maps.Values(now.Items)), nil
 			},
 		} {
 			t.Run(c.name+"/"+name, func(t *testing.T) {

@@ -66,6 +66,7 @@ func TestRiversAreFoundAmongMany(t *testing.T) {
 		"flush":       func() error { _, err := rivers.Flush(w.ctx, watches, posts[:2]); return err },
 		"first pages": func() error { _, err := rivers.FirstPages(w.ctx, watches); return err },
 		"post":        func() error { _, _, err := rivers.Unfold(w.ctx, ann, last.Code); return err },
+		"posts":       func() error { _, err := rivers.Posts(w.ctx, ann, false, []AskedPost{{PostID: posts[0]}}); return err },
 		"entry":       func() error { _, _, err := rivers.Entry(w.ctx, ann, names[0], posts[0]); return err },
 		"search":      func() error { _, err := rivers.BringUp(w.ctx, searches); return err },
 		"like": func() error {

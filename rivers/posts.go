@@ -1,0 +1,106 @@
+package rivers
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"riverrun/timelines"
+	"riverrun/timelines/access"
+	"riverrun/timelines/notices"
+)
+
+// AskedPost is a post that a program asks about, and the base timelines that it stood in before a change; none if it asks for the
+// post alone.
+type AskedPost struct {
+	PostID int64
+	Places []int64
+}
+
+// PostsNow is what a viewer may know of some posts, decided as a page is.
+type PostsNow struct {
+	// Items are the posts that the viewer may read, unfolded. Liked, Faved and the stamp's entry version, which rivers keep, are not
+	// set.
+	Items map[int64]Item
+	// Gone are the codes of posts that were deleted, or moved to where the viewer may not read, by id. They are those alone that the
+	// viewer may read where they stood: about others nobody learns anything.
+	Gone  map[int64]string
+	Sets  *access.Sets
+	At    Moment
+	Began time.Time
+}
+
+// Posts decides about posts that belong to no page. all reads as somebody who may read everything on the site; the caller has
+// checked that the viewer may. Errors: timelines.ErrSignedOut.
+func (s *Store) Posts(ctx context.Context, v timelines.Viewer, all bool, asked []AskedPost) (*PostsNow, error) {
+	for range maxOvertaken {
+		now, consistent, err := s.postsOnce(ctx, v, all, asked)
+		if err != nil || consistent {
+			return now, err
+		}
+	}
+	return nil, errOvertaken
+}
+
+// postsOnce is Posts. It reports whether the decision is consistent.
+func (s *Store) postsOnce(ctx context.Context, v timelines.Viewer, all bool, asked []AskedPost) (_ *PostsNow, consistent bool, err error) {
+	now := &PostsNow{Items: map[int64]Item{}, Gone: map[int64]string{}, Began: time.Now()}
+	loads := s.loads()
+	// The clock is read before the folds' stamps, so that both know every narrowing acknowledged before.
+	clock, err := s.clock(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	n := Name{UserID: v.AccountID, Kind: Post, Order: Fresh}
+	if now.Sets, err = s.admit(ctx, v, n, clock); err != nil {
+		return nil, false, err
+	}
+	if all {
+		now.Sets = now.Sets.Everything()
+	}
+	ids := make([]int64, 0, len(asked))
+	var named []int64
+	for _, a := range asked {
+		ids = append(ids, a.PostID)
+		named = append(named, a.Places...)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	stamps, err := s.stamps(ctx, ids)
+	if err != nil {
+		return nil, false, err
+	}
+	raw := make([]rawEntry, len(ids))
+	for i, id := range ids {
+		raw[i] = rawEntry{PostID: id, Fold: stamps[id]}
+	}
+	hidden := map[int64]*Fold{}
+	label := notices.Label{Epoch: clock.Epoch}
+	_, err = s.decideMany(ctx, []undecided{{name: n, sets: now.Sets, label: label, entries: raw}}, func(_ int, it Item, shown bool) {
+		if shown {
+			now.Items[it.PostID] = it
+		} else if it.Fold != nil {
+			hidden[it.PostID] = it.Fold
+		}
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	for _, f := range hidden {
+		named = append(named, f.Decisive...)
+	}
+	gates, err := s.access.Levels(ctx, named)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, a := range asked {
+		// A post that a ban hides is not gone.
+		f := hidden[a.PostID]
+		if f != nil && (f.Deleted || !gates.OpensAny(now.Sets, f.Decisive)) && gates.OpensAny(now.Sets, a.Places) {
+			now.Gone[a.PostID] = f.Text.Code
+		}
+	}
+	now.At = Moment{clock, s.loads()}
+	consistent, err = s.consistent(ctx, clock, loads, true)
+	return now, consistent, err
+}
