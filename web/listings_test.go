@@ -29,7 +29,7 @@ func TestListings(t *testing.T) {
 	market(s, ann, "public")
 	a, b := ann.Visitor(), bob.Visitor()
 	a.Get("/flea").Has("Offer something", "For sale")
-	a.Get("/posts/new?listing=1&to=flea").Has("Sell or give away", `name="price"`, "EUR")
+	a.Get("/posts/new?listing=1&to=flea").Has("Sell or give away", `name="price"`, "EUR", "The day ends at midnight UTC.", `aria-describedby="listing-until-hint"`)
 	a.Get("/posts/new?listing=1&to=ann").Wants(404)
 	until := time.Now().AddDate(0, 0, 10).UTC().Format(time.DateOnly)
 	form := func(body, price string) []string {
