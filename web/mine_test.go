@@ -93,14 +93,59 @@ func TestSeveralPostsAtOnce(t *testing.T) {
 	v.Get("/filter/mine").Wants(200).Lacks("Moved")
 
 	// All of a preset, and only those that were there when it began.
-	v.Post("/filter/mine", "act", "delete", "all", "1", "show", "published").Wants(200).Has("Delete 31 posts?")
-	v.Post("/filter/mine", "act", "delete", "all", "1", "show", "published", "sure", "1").LeadsTo("/filter/mine?show=published")
+	asked := v.Post("/filter/mine", "act", "delete", "all", "1", "show", "published").Wants(200).Has("Delete 31 posts?")
+	v.Post("/filter/mine", "act", "delete", "all", "1", "show", "published", "sure", "1", "until", untilOf(t, asked)).LeadsTo("/filter/mine?show=published")
 	ann.Post("the day after")
 	workOn(t, s, 1)
 	v.Get("/filter/mine").Wants(200).Has("Deleting: 24 of 31", `All <span class="count">8</span>`)
 	workOn(t, s, 10)
 	v.Get("/filter/mine").Wants(200).Has("Deleted: 31 of 31", "the day after", `All <span class="count">1</span>`).Lacks("thought")
 	v.Get("/sailing").Wants(200).Lacks("first", "second")
+}
+
+// untilOf returns which posts a page speaks of that speaks of all of a list.
+func untilOf(t *testing.T, page *webtest.Answer) string {
+	t.Helper()
+	until := regexp.MustCompile(`name="until" value="([0-9]+)"`).FindStringSubmatch(page.Body)
+	if until == nil {
+		t.Fatal("the page does not say of which posts it speaks")
+	}
+	return until[1]
+}
+
+// All of a list are those that were there when the page said how many there are, whatever came until it was answered.
+func TestAllOfAListAreThoseThatWereShown(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	v := ann.Visitor()
+	v.Post("/groups", "name", "sailing", "title", "Sailing", "access", "public").Wants(303)
+	for i := range 27 {
+		ann.Post(fmt.Sprintf("thought %d.", i))
+	}
+	listed := v.Get("/filter/mine").Wants(200).Has("All 27 posts of this list")
+	ann.Post("came after the list.")
+	v.Post("/filter/mine", "act", "move", "to", "sailing", "all", "1", "until", untilOf(t, listed)).Wants(303)
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Wants(200).Has("Moved: 27 of 27")
+	v.Get("/sailing").Wants(200).Has("thought 26.").Lacks("came after")
+
+	// The question before posts are deleted counts them anew.
+	asked := v.Post("/filter/mine", "act", "delete", "all", "1", "until", untilOf(t, listed)).Wants(200).Has("Delete 28 posts?")
+	ann.Post("came after the question.")
+	for _, until := range []string{"x", "-1", "0"} {
+		v.Post("/filter/mine", "act", "delete", "all", "1", "sure", "1", "until", until).Wants(404)
+	}
+	v.Post("/filter/mine", "act", "delete", "all", "1", "sure", "1", "until", untilOf(t, asked)).Wants(303)
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Wants(200).Has("Deleted: 28 of 28", "came after the question.", `All <span class="count">1</span>`)
+
+	// Nobody deletes what is yet to come.
+	v.Post("/filter/mine", "act", "delete", "all", "1", "sure", "1", "until", "9223372036854775807").Wants(303)
+	ann.Post("came after all.")
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Wants(200).Has("Deleted: 1 of 1", "came after all.")
+	v.Post("/filter/mine", "act", "delete", "all", "1", "show", "closed").Wants(422)
 }
 
 // G22: things are closed several at once, each counts once, and what they brought is told.

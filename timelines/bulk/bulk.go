@@ -44,9 +44,10 @@ var ErrWorking = errors.New("several posts are being changed already")
 // Wish is what an author wants done.
 type Wish struct {
 	Act Act
-	// Codes are the chosen posts; nil: all of Preset that are there now.
+	// Codes are the chosen posts; nil: all of Preset that are there now, and have no greater id than Until, if that is not 0.
 	Codes  []string
 	Preset publishing.Preset
+	Until  int64
 	// To are the destinations of Move, as in timelines.NewPost.To; of Close it is listings.Sold or listings.Given alone.
 	To []string
 }
@@ -118,13 +119,18 @@ func (s *Store) Begin(ctx context.Context, author int64, w Wish) error {
 			codes = append(codes, code)
 		}
 	}
-	total := int64(len(codes))
+	total, until := int64(len(codes)), int64(0)
 	if w.Codes == nil {
-		numbers, err := s.timelines.Publishing.Numbers(ctx, author)
-		if err != nil {
+		var err error
+		if until, err = s.timelines.Publishing.Newest(ctx, author); err != nil {
 			return err
 		}
-		total = numbers.Posts[w.Preset]
+		if w.Until != 0 {
+			until = min(until, w.Until)
+		}
+		if total, err = s.timelines.Publishing.CountUntil(ctx, author, w.Preset, until); err != nil {
+			return err
+		}
 	}
 	if total <= 0 {
 		return &timelines.InvalidError{Field: "post", Code: "posts_none"}
@@ -132,7 +138,7 @@ func (s *Store) Begin(ctx context.Context, author int64, w Wish) error {
 	return s.timelines.InTx(ctx, func(tx pgx.Tx) error {
 		const begin = `
 			INSERT INTO bulk_acts (account_id, act, preset, codes, destinations, total, until_id)
-			VALUES (@account, @act, @preset, @codes, @to, @total, (SELECT coalesce(max(id), 0) FROM posts WHERE author_id = @account))
+			VALUES (@account, @act, @preset, @codes, @to, @total, @until)
 			ON CONFLICT (account_id) DO UPDATE SET id = DEFAULT, act = excluded.act, preset = excluded.preset, codes = excluded.codes,
 				destinations = excluded.destinations, total = excluded.total, until_id = excluded.until_id, created_at = now(),
 				done = 0, skipped = 0, problem = '', after = NULL, after_id = 0, state = 'working'
@@ -140,7 +146,7 @@ func (s *Store) Begin(ctx context.Context, author int64, w Wish) error {
 			RETURNING id`
 		var id int64
 		err := tx.QueryRow(ctx, begin, pgx.StrictNamedArgs{
-			"account": author, "act": string(w.Act), "preset": string(w.Preset), "codes": codes, "to": orEmpty(w.To), "total": total,
+			"account": author, "act": string(w.Act), "preset": string(w.Preset), "codes": codes, "to": orEmpty(w.To), "total": total, "until": until,
 		}).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrWorking
