@@ -3,8 +3,8 @@
 // own page, with the rights of that moment, so a post that cannot be changed is skipped and the others
 // are not held up.
 //
-// A job does it block by block ([Store.Step]), until the author may not sign in any more. A crash repeats a block, which changes nothing twice. An author has one
-// such work at a time.
+// A job does it block by block ([Store.Step]), until the author may not sign in any more. A crash repeats a block, which
+// changes nothing twice and counts each post once. An author has one such work at a time.
 package bulk
 
 import (
@@ -77,8 +77,11 @@ type Work struct {
 	Preset       publishing.Preset
 	Destinations []string
 	UntilID      int64
-	After        *time.Time
-	AfterID      int64
+	// After and AfterID say where the next block begins.
+	After   *time.Time
+	AfterID int64
+	// Block are the posts that are being changed; nil: none are chosen yet.
+	Block []string
 }
 
 // Working reports whether it goes on.
@@ -141,7 +144,7 @@ func (s *Store) Begin(ctx context.Context, author int64, w Wish) error {
 			VALUES (@account, @act, @preset, @codes, @to, @total, @until)
 			ON CONFLICT (account_id) DO UPDATE SET id = DEFAULT, act = excluded.act, preset = excluded.preset, codes = excluded.codes,
 				destinations = excluded.destinations, total = excluded.total, until_id = excluded.until_id, created_at = now(),
-				done = 0, skipped = 0, problem = '', after = NULL, after_id = 0, state = 'working'
+				done = 0, skipped = 0, problem = '', after = NULL, after_id = 0, block = NULL, state = 'working'
 			WHERE bulk_acts.state <> 'working'
 			RETURNING id`
 		var id int64
@@ -165,7 +168,7 @@ func orEmpty(list []string) []string {
 	return list
 }
 
-const columns = `id, act, state, total, done, skipped, problem, codes, preset, destinations, until_id, after, after_id`
+const columns = `id, act, state, total, done, skipped, problem, codes, preset, destinations, until_id, after, after_id, block`
 
 // Find returns the author's last work, the zero Work if there is none.
 func (s *Store) Find(ctx context.Context, author int64) (Work, error) {
@@ -226,12 +229,12 @@ func (s *Store) Step(ctx context.Context, id int64, act Acting) (more bool, err 
 	if err != nil {
 		return false, fmt.Errorf("read work on several posts: %w", err)
 	}
-	codes, next, err := s.next(ctx, author, w)
-	if err != nil {
-		return false, err
+	if w.Block == nil {
+		if w, err = s.take(ctx, author, w); err != nil || w.Block == nil {
+			return false, err
+		}
 	}
-	was := w
-	for _, code := range codes {
+	for _, code := range w.Block {
 		problem, err := s.one(ctx, author, w, code, act)
 		switch {
 		case timelines.IsSilenced(err):
@@ -244,20 +247,42 @@ func (s *Store) Step(ctx context.Context, id int64, act Acting) (more bool, err 
 			w.Done++
 		}
 	}
-	return s.keep(ctx, was, w, next)
+	return s.keep(ctx, w)
 }
 
-// keep writes how far the work is, unless another process was faster with the same block.
-func (s *Store) keep(ctx context.Context, was, w Work, next publishing.Place) (more bool, err error) {
-	more = next != publishing.Place{}
+// take writes down which posts are the next block before any is changed: a step that repeats it after a crash counts
+// the same posts, though they may have left the preset. The Block stays nil if another process was faster.
+func (s *Store) take(ctx context.Context, author int64, w Work) (Work, error) {
+	codes, next, err := s.next(ctx, author, w)
+	if err != nil {
+		return w, err
+	}
+	codes = orEmpty(codes)
+	const take = `
+		UPDATE bulk_acts SET block = @block, after = @after, after_id = @after_id
+		WHERE id = @id AND state = 'working' AND block IS NULL AND (after, after_id) IS NOT DISTINCT FROM (@was, @was_id)`
+	tag, err := s.timelines.Pool().Exec(ctx, take, pgx.StrictNamedArgs{
+		"id": w.ID, "block": codes, "after": next.CreatedAt, "after_id": next.ID, "was": w.After, "was_id": w.AfterID,
+	})
+	if err != nil {
+		return w, fmt.Errorf("take several posts: %w", err)
+	}
+	if tag.RowsAffected() > 0 {
+		w.Block, w.After, w.AfterID = codes, &next.CreatedAt, next.ID
+	}
+	return w, nil
+}
+
+// keep writes what became of the block, unless another process was faster with it.
+func (s *Store) keep(ctx context.Context, w Work) (more bool, err error) {
 	const keep = `
-		UPDATE bulk_acts SET done = @done, skipped = @skipped, problem = @problem, after = @after, after_id = @after_id,
-			state = CASE WHEN state = 'working' AND NOT @more THEN 'done' ELSE state END
-		WHERE id = @id AND (after, after_id) IS NOT DISTINCT FROM (@was, @was_id)
+		UPDATE bulk_acts SET done = @done, skipped = @skipped, problem = @problem, block = NULL,
+			state = CASE WHEN state = 'working' AND @last THEN 'done' ELSE state END
+		WHERE id = @id AND block IS NOT NULL AND (after, after_id) = (@after, @after_id)
 		RETURNING state = 'working'`
 	err = s.timelines.Pool().QueryRow(ctx, keep, pgx.StrictNamedArgs{
-		"id": w.ID, "done": w.Done, "skipped": w.Skipped, "problem": w.Problem, "more": more,
-		"after": next.CreatedAt, "after_id": next.ID, "was": was.After, "was_id": was.AfterID,
+		"id": w.ID, "done": w.Done, "skipped": w.Skipped, "problem": w.Problem,
+		"last": w.After.IsZero(), "after": w.After, "after_id": w.AfterID,
 	}).Scan(&more)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil

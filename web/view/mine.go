@@ -33,7 +33,7 @@ type Mine struct {
 	Work    bulk.Work
 	// Until is the id of the newest post that All counts.
 	Until int64
-	Saved   string
+	Saved string
 	// To is what was typed as destinations, and Error what is wrong with the form.
 	To    string
 	Error FormError
