@@ -91,6 +91,9 @@ func resolveQuery(text string) (term string, err error) {
 	if problem == "" && !q.Finds() {
 		problem = "query_nothing"
 	}
+	if problem == "" && !q.NamesCurrencies() {
+		problem = "query_currency"
+	}
 	if problem != "" {
 		return "", &timelines.InvalidError{Field: "q", Code: problem}
 	}

@@ -91,7 +91,10 @@ func (d *doings) writing() map[string]func(*rapid.T) {
 		"offer": func(rt *rapid.T) {
 			p := timelines.NewPost{
 				Author: d.who().AccountID, Body: d.text(), To: []string{rapid.SampledFrom([]string{"club-public", "club-private"}).Draw(rt, "group")},
-				Listing: &listings.Fields{Price: rapid.SampledFrom([]string{"", "0", "10", "100.50"}).Draw(rt, "price"), Currency: "EUR"},
+				Listing: &listings.Fields{
+					Price:    rapid.SampledFrom([]string{"", "0", "10", "100.50"}).Draw(rt, "price"),
+					Currency: rapid.SampledFrom([]string{"EUR", "USD"}).Draw(rt, "currency"),
+				},
 			}
 			if c, ok := d.act("offer", func(ctx context.Context) (timelines.Change, error) { return d.n.store.Posts.Create(ctx, p) }); ok {
 				d.posts = append(d.posts, c)

@@ -43,6 +43,7 @@ type post struct {
 	Decisive  []int64
 	State     string // of a listing
 	Price     *int64
+	Currency  string
 }
 
 type entry struct {
@@ -98,11 +99,11 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		err = each(err, `SELECT list_id, account_id FROM list_members`, []any{&p.a, &p.b}, func() { o.listed[p] = true })
 		var x post
 		err = each(err, `SELECT id, version, author_id, fresh_at, created_at, edited_at, deleted_at,
-				is_public, code, body, lang, decisive, coalesce(l.state, ''), l.price
+				is_public, code, body, lang, decisive, coalesce(l.state, ''), l.price, coalesce(l.currency, '')
 				FROM posts LEFT JOIN listings l ON l.post_id = id`,
 			[]any{
 				&x.ID, &x.Version, &x.AuthorID, &x.FreshAt, &x.CreatedAt, &x.EditedAt, &x.DeletedAt,
-				&x.Public, &x.Code, &x.Body, &x.Lang, &x.Decisive, &x.State, &x.Price,
+				&x.Public, &x.Code, &x.Body, &x.Lang, &x.Decisive, &x.State, &x.Price, &x.Currency,
 			}, func() { o.posts[x.ID] = x })
 		var e entry
 		err = each(err, `SELECT timeline_id, post_id, entered_at, fresh_at, withdrawn FROM timeline_entries`,

@@ -22,7 +22,7 @@ type search struct {
 	from, notFrom string // who wrote it, who must not have
 	in, notIn     string
 	is, notIs     string // state of a listing
-	below         int64  // its highest price, in hundredths; 0: any
+	below         int64  // its highest price, in hundredths of a euro; 0: any
 }
 
 // searches are what people of these tests look for.
@@ -39,7 +39,7 @@ var searches = []search{
 	{text: "in:nowhere text", all: []string{"text"}, in: "nowhere"},
 	{text: "in:bob/photos", in: "bob/photos"},
 	{text: "is:active", is: "active"},
-	{text: "in:club-public is:active price:..50", in: "club-public", is: "active", below: 5000},
+	{text: "in:club-public is:active price:..50eur", in: "club-public", is: "active", below: 5000},
 	{text: "text is:closed", all: []string{"text"}, is: "closed"},
 	{text: "in:club-private -is:expired", in: "club-private", notIs: "expired"},
 	{text: "text -in:ann/private", all: []string{"text"}, notIn: "ann/private"},
@@ -70,7 +70,7 @@ func says(text, words string) bool {
 // found says by which of the places asked for the viewer finds the post, if at all.
 func (o *oracle) found(n rivers.Name, p post) (places []int64, ok bool) {
 	s := searchNamed(n.Term)
-	if s.is != "" && p.State != s.is || s.notIs != "" && p.State == s.notIs || s.below > 0 && (p.Price == nil || *p.Price > s.below) {
+	if s.is != "" && p.State != s.is || s.notIs != "" && p.State == s.notIs || s.below > 0 && (p.Price == nil || *p.Price > s.below || p.Currency != "EUR") {
 		return nil, false
 	}
 	allowed := func(author int64, text string) bool {

@@ -43,6 +43,7 @@ var (
 // "level_unknown", "writers_unknown", "name_unknown", "member_none", "member_remove", "admin_last",
 // "admin_demote", "list_taken", "list_unknown", "lists_many", "member_unknown",
 // "hides_many", "reader_self", "term_empty", "term_long", "term_person", "query_nothing", "query_long", "query_terms",
+// "query_currency",
 // and of imports
 // "comment_twice" (one key under two posts) and "kind_other" (a group that stands
 // here as a person).

@@ -141,6 +141,21 @@ func (s Posts) Close(ctx context.Context, actor int64, code string, sale listing
 	})
 }
 
+// Lapse makes the actor's own listing one whose last day was yesterday. A demo has such listings from the
+// start. The errors are those of Posts.Edit, and an InvalidError "listing_none" or "listing_closed".
+func (s Posts) Lapse(ctx context.Context, actor int64, code string) (Change, error) {
+	return s.changeListing(ctx, actor, code, func(tx pgx.Tx, p lockedPost, counts *publishing.Counts) (bool, error) {
+		if _, err := openListingTx(ctx, tx, p); err != nil {
+			return false, err
+		}
+		over, err := listings.LapseTx(ctx, tx, p.ID, listings.Day(time.Now()))
+		if err != nil || !over {
+			return false, err
+		}
+		return true, counts.MoveTx(ctx, tx, []int64{p.ID}, publishing.Expired)
+	})
+}
+
 // changeListing changes a listing of the actor's.
 func (s *core) changeListing(ctx context.Context, actor int64, code string, set func(pgx.Tx, lockedPost, *publishing.Counts) (bool, error)) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {

@@ -303,25 +303,27 @@ func TestListingsAreFound(t *testing.T) {
 	_, err = w.Posts.Close(ctx, ann.ID, gone.Code, listings.Sale{How: listings.Given})
 	w.must(err)
 	for query, want := range map[string]string{
-		"in:market is:active":              "a chair, a bed, a lamp",
-		"в:market это:активно":             "a chair, a bed, a lamp",
-		"is:active price:..100":            "a lamp",
-		"is:active price:10":               "a lamp",
-		"price:5.. price:..200 in:market":  "a bed, a lamp",
-		"цена:150.. in:market":             "a bed",
-		"price:0..":                        "a book, a cup, a bed, a lamp",
-		"is:closed":                        "a cup",
-		"is:expired is:closed":             "a book, a cup",
-		"in:market -is:active":             "who has a lamp?, a book, a cup",
-		"in:market -price:..100 is:active": "a chair, a bed",
-		"lamp is:active":                   "a lamp",
-		"lamp in:market":                   "who has a lamp?, a lamp",
+		"in:market is:active":                   "a chair, a bed, a lamp",
+		"в:market это:активно":                  "a chair, a bed, a lamp",
+		"is:active price:..100eur":              "a lamp",
+		"is:active price:10eur":                 "a lamp",
+		"price:5..eur price:..200eur in:market": "a bed, a lamp",
+		"цена:150..eur in:market":               "a bed",
+		"price:0..eur":                          "a book, a cup, a bed, a lamp",
+		"is:closed":                             "a cup",
+		"is:expired is:closed":                  "a book, a cup",
+		"in:market -is:active":                  "who has a lamp?, a book, a cup",
+		"in:market -price:..100eur is:active":   "a chair, a bed",
+		"lamp is:active":                        "a lamp",
+		"lamp in:market":                        "who has a lamp?, a lamp",
 	} {
 		w.finds(cat.ID, query, strings.Split(want, ", ")...)
 	}
 	w.finds(cat.ID, "in:nowhere is:active")
+	w.finds(cat.ID, "in:market price:..100usd")
+	w.finds(cat.ID, "price:..100eur price:..100usd")
 	w.setAccess(bob, "market", Private)
 	w.finds(cat.ID, "is:active")
-	w.finds(cat.ID, "in:market price:..100")
+	w.finds(cat.ID, "in:market price:..100eur")
 	w.finds(bob.ID, "is:active", "a chair", "a bed", "a lamp")
 }

@@ -76,7 +76,7 @@ func TestSearchesForListingsReadNoTableWhole(t *testing.T) {
 	_, viewer := w.stranded(rows, 200, 100)
 	w.populous(viewer, rows)
 	w.exec(`INSERT INTO listings (post_id, price, until_at, state, currency, condition, place)
-		SELECT id, id % 1000 * 100, now() + interval '9 days', CASE WHEN id % 500 = 0 THEN 'expired' ELSE 'active' END, 'EUR', 'used', '' FROM posts`)
+		SELECT id, id % 1000 * 100, now() + interval '9 days', CASE WHEN id % 500 = 0 THEN 'expired' ELSE 'active' END, CASE WHEN id % 400 = 0 THEN 'USD' ELSE 'EUR' END, 'used', '' FROM posts`)
 	w.exec(`VACUUM ANALYZE`)
 	ctx, name := t.Context(), value[string](w, `
 		SELECT a.name FROM subscriptions s JOIN accounts a ON a.id = s.account_id WHERE s.subscriber_id = $1 ORDER BY a.id LIMIT 1`, viewer.ID)
@@ -85,8 +85,9 @@ func TestSearchesForListingsReadNoTableWhole(t *testing.T) {
 	heard := &statements{}
 	traced := w.traced(heard)
 	for _, text := range []string{
-		"is:expired", "price:7", "price:..0", "is:active price:7", "is:expired price:..500", "is:expired in:" + name, "is:active price:..20 in:" + name,
-		"in:" + name + " -is:active", "hello7 is:active", "hello7 -price:..50",
+		"is:expired", "price:7eur", "price:..0eur", "price:..900usd", "is:active price:7eur", "is:expired price:..500eur", "is:expired in:" + name,
+		"is:active price:..20eur in:" + name,
+		"in:" + name + " -is:active", "hello7 is:active", "hello7 -price:..50eur",
 	} {
 		q := w.query(text)
 		w.must(traced.InSnapshot(ctx, func(sn *snapshot.Snapshot) error {

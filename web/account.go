@@ -94,6 +94,9 @@ func (s accounts) account(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	if query := view.InCurrency(r.URL.Query(), a.ListingsIn); query != "" {
+		return redirect(w, r, r.URL.EscapedPath()+query)
+	}
 	at, n, err := s.riverAt(r.Context(), r.viewer, r.URL.Path, r.URL.Query())
 	if err != nil {
 		return err

@@ -2,12 +2,14 @@ package web_test
 
 import (
 	"context"
+	"encoding/xml"
 	"strings"
 	"testing"
 	"time"
 
 	"riverrun/timelines"
 	"riverrun/timelines/listings"
+	"riverrun/web/view"
 	"riverrun/web/webtest"
 )
 
@@ -39,12 +41,12 @@ func TestListings(t *testing.T) {
 	a.Post("/posts", form("a bed", "150,5")...).Wants(303)
 	a.Post("/posts", "key", "x", "body", "a cup", "to", "ann", "listing", "1", "currency", "EUR").Wants(422).Has("None of these groups takes listings")
 	b.Get("/flea").Has("a lamp", "€10", "€150.50", "Good as new", "Old Town").Lacks("Close or renew")
-	b.Get("/flea?state=active&to=100").Has("a lamp").Lacks("a bed")
-	b.Get("/flea?state=active&from=100").Has("a bed").Lacks("a lamp")
+	b.Get("/flea?state=active&to=100&currency=EUR").Has("a lamp").Lacks("a bed")
+	b.Get("/flea?state=active&from=100&currency=EUR").Has("a bed").Lacks("a lamp")
 	b.Get("/flea?state=closed").Lacks("a bed", "a lamp").Has("No such listings")
-	b.Get("/flea?state=active&from=cheap").Wants(400).Has("Write the price as a number", `value="cheap"`)
+	b.Get("/flea?state=active&from=cheap&currency=EUR").Wants(400).Has("Write the price as a number", `value="cheap"`)
 	b.Get("/flea?state=lost").Wants(400).Has("Choose which listings")
-	b.Get("/search?q=is:active+price:..20").Has("a lamp").Lacks("a bed")
+	b.Get("/search?q=is:active+price:..20eur").Has("a lamp").Lacks("a bed")
 
 	a.Get("/p/" + code).Has("Close or renew")
 	a.Get("/p/"+code+"/edit").Has(`value="10"`, until)
@@ -74,11 +76,64 @@ func TestListingsOfAPrivateGroup(t *testing.T) {
 	market(s, ann, "private")
 	ann.Visitor().Post("/posts", "key", "k", "body", "a secret lamp", "to", "flea", "listing", "1", "currency", "EUR", "price", "10").Wants(303)
 	ann.Visitor().Get("/flea?state=active").Wants(200).Has("a secret lamp")
-	for _, page := range []string{"/flea", "/flea?state=active", "/flea?state=active&from=1&to=20"} {
+	for _, page := range []string{"/flea", "/flea?state=active", "/flea?state=active&from=1&to=20&currency=EUR"} {
 		bob.Visitor().Get(page).Wants(403).Lacks("a secret lamp", "€10")
 	}
 	bob.Visitor().Get("/search?q=is:active").Lacks("a secret lamp", "€10")
-	bob.Visitor().Get("/search?q=in:flea+price:10").Lacks("a secret lamp")
+	bob.Visitor().Get("/search?q=in:flea+price:10eur").Lacks("a secret lamp")
+}
+
+// G22: the items of a feed file say what the page says of a listing.
+func TestListingsInFeedFiles(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	market(s, ann, "public")
+	v, day := ann.Visitor(), time.Now().UTC().AddDate(0, 0, 10)
+	v.Post("/posts", "key", "k", "body", "a lamp", "to", "flea", "listing", "1", "price", "12.50", "currency", "EUR", "condition", "good",
+		"place", "<b>Old</b> & Town", "until", day.Format(time.DateOnly)).Wants(303)
+	code := v.Get("/flea").Code()
+	offer := func() string {
+		t.Helper()
+		var atom view.AtomFeed
+		if err := xml.Unmarshal([]byte(s.Visitor().Get("/feeds/flea.atom").Wants(200).Body), &atom); err != nil || len(atom.Entries) != 1 {
+			t.Fatalf("%d entries, %v", len(atom.Entries), err)
+		}
+		_, said, _ := strings.Cut(atom.Entries[0].Content.Text, "a lamp</p>")
+		return said
+	}
+	want := "<p><bdi>€12.50</bdi> · <bdi>Good as new</bdi> · <bdi>&lt;b&gt;Old&lt;/b&gt; &amp; Town</bdi> · until " + day.Format("2\u00a0Jan") + "</p>"
+	if got := offer(); got != want {
+		t.Errorf("the feed says %q, want %q", got, want)
+	}
+	s.Visitor().Get("/feeds/flea.json").Wants(200).Has("€12.50", "Good as new")
+	v.Post("/p/"+code+"/close", "how", "sold", "sold", "9").Wants(303)
+	if got, want := offer(), "<p><bdi>€9</bdi> · <bdi>Sold</bdi> · <bdi>Good as new</bdi> · <bdi>&lt;b&gt;Old&lt;/b&gt; &amp; Town</bdi></p>"; got != want {
+		t.Errorf("once it is sold the feed says %q, want %q", got, want)
+	}
+}
+
+// G22: prices are compared in one currency, which the page says: that of the form, or the group's.
+func TestListingsInOneCurrency(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	market(s, ann, "public")
+	v := ann.Visitor()
+	for _, x := range [][2]string{{"a lamp", "EUR"}, {"a bed", "RUB"}, {"a cup", "USD"}} {
+		v.Post("/posts", "key", x[0], "body", x[0], "to", "flea", "listing", "1", "price", "20", "currency", x[1]).Wants(303)
+	}
+	v.Get("/flea?state=active").Has("a lamp", "a bed", "a cup", `<option value="EUR" selected`)
+	v.Get("/flea?state=active&from=10&to=30&currency=RUB").Has("a bed", `<option value="RUB" selected`).Lacks("a lamp", "a cup")
+	v.Get("/flea?state=active&to=30").LeadsTo("/flea?currency=EUR&state=active&to=30")
+	v.Get("/flea?state=active&to=30&currency=EUR").Has("a lamp", `<option value="EUR" selected`).Lacks("a bed", "a cup")
+	v.Get("/flea?state=active&to=30&currency=QQQ").Wants(400).Has("Choose one of the currencies", `aria-invalid="true"`, `<option value="EUR" selected`)
+	v.Get("/flea?state=active&currency=RUB").Has("a lamp", "a bed") // no price, so nothing is compared
+	v.Get("/search?q=price:10..30usd").Has("a cup").Lacks("a lamp", "a bed")
+	v.Get("/search?q=in:flea+-price:20USD").Has("a lamp", "a bed").Lacks("a cup")
+	v.Get("/search?q=price:10..usd+price:..30eur").Has("Nothing").Lacks("a lamp", "a cup")
+	v.Get("/search?q=price:10..30").Wants(400).Has("Say in which currency")
+	v.Get("/search?q=price:10..30+EUR").Wants(400).Has("Say in which currency")
 }
 
 // G22: an open page hears that a listing expires and that one is closed, and a filter by state lets go of it.
@@ -114,6 +169,32 @@ func TestListingsArePushed(t *testing.T) {
 	s.HearOf(bed.PostID) // as the bus says it
 	all.HearPost(bed.Code, "Expired")
 	active.UntilGone(bed.Code)
+}
+
+// G3, G22: the draft of a listing without a text is kept too, once its price or its place is typed. The
+// other fields are in the form from the start.
+func TestDraftOfAListingWithoutAText(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	market(s, ann, "public")
+	v := ann.Visitor()
+	const form, place = "/posts/new?listing=1&to=flea", "/flea?listing"
+	fields := func(price, at string) []string {
+		return []string{"draft", place, "saved", savedAt(v, place), "body", "", "to", "flea", "listing", "1", "price", price, "place", at, "currency", "USD", "condition", "used"}
+	}
+	v.Post("/drafts", fields(" ", "")...).LeadsTo("/drafts")
+	v.Get("/drafts").Lacks("Listing in flea")
+	v.Post("/drafts", fields("12", "")...).LeadsTo("/drafts")
+	v.Get("/drafts").Has("Listing in flea", "<bdi>12 USD</bdi>", `Drafts <span class="count">1</span>`)
+	v.Post("/drafts", fields("12", "Old Town")...).LeadsTo("/drafts")
+	v.Get("/drafts").Has("<bdi>12 USD · Old Town</bdi>")
+	v.Get(form).Has(`value="12"`, `value="Old Town"`, `value="USD" selected`)
+	v.Post("/drafts", "draft", "/", "body", "half a thought").LeadsTo("/drafts") // what is empty elsewhere goes now
+	v.Post("/drafts", fields("", "Old Town")...).LeadsTo("/drafts")
+	v.Get("/drafts").Has("<bdi>Old Town</bdi>", "half a thought")
+	v.Post("/drafts", fields("", "")...).LeadsTo("/drafts")
+	v.Get("/drafts").Lacks("Listing in flea")
 }
 
 // G3, G22: the draft of a listing keeps its fields, beside the draft of a post in the same group, and the

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -160,28 +161,41 @@ func (s mine) several(w http.ResponseWriter, r *request) error {
 	return redirect(w, r, view.MineAddress(preset))
 }
 
-// work is the part of the page that says how far it is.
+// work is the part of the page that says how far it is and, once it is over, the others that it changed.
 func (s mine) work(w http.ResponseWriter, r *request) error {
+	preset, err := r.preset()
+	if err != nil {
+		return err
+	}
 	if !r.wantsFragment() {
-		return redirect(w, r, view.MinePath)
+		return redirect(w, r, view.MineAddress(preset))
 	}
 	work, err := s.bulk.Find(r.Context(), r.viewer.AccountID)
 	if err != nil {
 		return err
 	}
-	return s.html(w, r, http.StatusOK, view.MineWork(view.Mine{Base: s.simple(r), Preset: publishing.PresetAll, Work: work}))
-}
-
-func (s mine) stop(w http.ResponseWriter, r *request) error {
-	if err := s.bulk.Stop(r.Context(), r.viewer.AccountID); err != nil {
+	if work.Working() {
+		return s.html(w, r, http.StatusOK, view.MineWork(view.Mine{Base: s.simple(r), Preset: preset, Work: work}))
+	}
+	v, err := s.view(r, preset)
+	if err != nil {
 		return err
 	}
-	return s.done(w, r, view.MinePath)
+	return s.html(w, r, http.StatusOK, view.MineChanged(v))
 }
 
-func (s mine) seen(w http.ResponseWriter, r *request) error {
-	if err := s.bulk.Seen(r.Context(), r.viewer.AccountID); err != nil {
+func (s mine) stop(w http.ResponseWriter, r *request) error { return s.answered(w, r, s.bulk.Stop) }
+
+func (s mine) seen(w http.ResponseWriter, r *request) error { return s.answered(w, r, s.bulk.Seen) }
+
+// answered does something with the work, and leads back to the tab.
+func (s mine) answered(w http.ResponseWriter, r *request, do func(ctx context.Context, account int64) error) error {
+	preset, err := r.preset()
+	if err != nil {
 		return err
 	}
-	return s.done(w, r, view.MinePath)
+	if err := do(r.Context(), r.viewer.AccountID); err != nil {
+		return err
+	}
+	return s.done(w, r, view.MineAddress(preset))
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
 	"riverrun/timelines"
@@ -110,6 +111,57 @@ func TestSeveralPostsAtOnce(t *testing.T) {
 	workOn(t, s, 10)
 	v.Get("/filter/mine").Wants(200).Has("Deleted: 31 of 31", "the day after", `All <span class="count">1</span>`).Lacks("thought")
 	v.Get("/sailing").Wants(200).Lacks("first", "second")
+}
+
+// The end of the work brings the same tab as it is now, its numbers and its list, to a page that follows it
+// with scripts; without them "Look again" and "OK" lead to that tab.
+func TestSeveralPostsEndInTheSameTab(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	v := ann.Visitor()
+	for i := range 30 {
+		ann.Post(fmt.Sprintf("thought %d.", i))
+	}
+	const tab, progress = "/filter/mine?show=published", "/filter/mine/progress?show=published"
+	v.Post("/filter/mine", "act", "delete", "all", "1", "show", "published", "sure", "1").LeadsTo(tab)
+	ann.Post("the day after")
+	v.Get(tab).Has(`data-again="`+progress+`"`, `href="`+tab+`">Look again`)
+	v.Get(progress).LeadsTo(tab)
+	v.Header.Set("X-River-Page", "1")
+	v.Get(progress).Wants(200).Has(`data-again="`+progress+`"`).Lacks("mine-list", "mine-tabs", "<html")
+	workOn(t, s, 10)
+	v.Get(progress).Wants(200).
+		Has("Deleted: 30 of 30", `id="mine-tabs"`, `Published <span class="count">1</span>`, `href="`+tab+`" aria-current`, `id="mine-list"`, "the day after").
+		Lacks("thought", "data-again", "<html", "disabled")
+	v.Get("/filter/mine/progress?show=nonsense").Wants(404)
+	v.Header.Del("X-River-Page")
+	v.Get(tab).Has(`action="/filter/mine/progress/seen"><input type="hidden" name="show" value="published"`)
+	v.Post("/filter/mine/progress/seen", "show", "published").LeadsTo(tab)
+	v.Post("/filter/mine/progress/stop", "show", "published").LeadsTo(tab)
+}
+
+// The same in a browser, where the page stays.
+func TestSeveralPostsInABrowser(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	ann.Post("thought 1.")
+	ann.Visitor().Post("/filter/mine", "act", "delete", "all", "1", "show", "published", "sure", "1").Wants(303)
+	ann.Post("the day after")
+	page := s.Tab(browser, "ann")
+	page.SignIn("ann")
+	page.Visit("/filter/mine?show=published")
+	page.Await("the list as it was", `document.querySelector('#mine-list').textContent.includes('thought 1.')`)
+	webtest.Eval[bool](page, `(window.same = true)`)
+	workOn(t, s, 10)
+	page.Await("the end of the work", `window.same && document.querySelector('#mine-work:not([data-again])')?.textContent.includes('Deleted: 1 of 1')`)
+	page.Await("the list and its number", `!document.querySelector('#mine-list').textContent.includes('thought 1.') &&
+		document.querySelector('#mine-list').textContent.includes('the day after') &&
+		document.querySelector('#mine-tabs [aria-current] .count')?.textContent === '1'`)
+	page.Do(chromedp.Click(chromedp.CSS(`#mine-work button`)))
+	page.Await("the same tab", `!window.same && location.search === '?show=published' && !document.querySelector('#mine-work button')`)
 }
 
 // untilOf returns which posts a page speaks of that speaks of all of a list.

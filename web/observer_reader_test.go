@@ -40,7 +40,7 @@ func (w *observed) anyPage(rng *rand.Rand, viewer string) string {
 	person, group := w.someone(rng), w.someGroup(rng)
 	pages := []string{
 		"/everything", "/everything", "/best", "/best/saved", "/tag/" + usedTags[rng.IntN(len(usedTags))],
-		"/search?q=" + []string{"says", "apple", "is:active", "is:closed", "price:..9", "-is:active+says"}[rng.IntN(6)],
+		"/search?q=" + []string{"says", "apple", "is:active", "is:closed", "price:..9eur", "-is:active+says"}[rng.IntN(6)],
 		"/" + person, "/" + person, "/" + person + "/likes", "/" + person + "/comments",
 		"/" + person + "/photos", "/" + person + "/private", "/" + group, "/" + group,
 		"/" + group + "?state=" + []string{"active", "closed"}[rng.IntN(2)],

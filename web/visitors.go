@@ -171,7 +171,7 @@ func (s visitors) send(w http.ResponseWriter, r *request) error {
 	if owner.Nobody() {
 		return s.holdForm(w, r, "")
 	}
-	if d.Uploads = nil; d.Empty() && !keeps {
+	if d.Uploads, d.Listing = nil, nil; d.Empty() && !keeps {
 		err = &timelines.InvalidError{Field: "body", Code: "body_empty"}
 	} else {
 		_, err = s.save(r, owner, d)

@@ -23,7 +23,7 @@ const (
 	demoMade   = "demo:made"
 )
 
-// runDemo makes a small town to look at. A second run adds nothing.
+// runDemo makes a small town to look at. Another run adds only what an older town lacks.
 func runDemo(ctx context.Context, e *env, args []string) error {
 	password := ""
 	c, rest, err := e.parse(args, func(fs *flag.FlagSet) {
@@ -71,13 +71,15 @@ func (d *demo) run(ctx context.Context) error {
 	}
 	if len(made) == 0 {
 		// A run that was cut short before this mark does all of this again, and
-		// changes only what is missing. Listings it makes again.
+		// changes only what is missing.
 		if err := d.connect(ctx); err != nil {
 			return err
 		}
-		if err := d.trade(ctx); err != nil {
-			return err
-		}
+	}
+	if err := d.trade(ctx, len(made) > 0); err != nil {
+		return err
+	}
+	if len(made) == 0 {
 		if err := d.node.timelines.Imports.Remember(ctx, demoMade, "account", map[string]int64{"town": d.ids["sam"]}); err != nil {
 			return err
 		}

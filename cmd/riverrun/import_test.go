@@ -416,4 +416,42 @@ func TestDemo(t *testing.T) {
 	if _, _, err := store.Accounts.SignIn(t.Context(), "nell", "lower weir"); err != nil {
 		t.Errorf("the second demo changed passwords: %v", err)
 	}
+
+	// G22: the flea market has things in each state, once; a town from before gets them.
+	states := func() (of string) {
+		t.Helper()
+		err := db.Primary.QueryRow(t.Context(), `
+			SELECT string_agg(state || ' ' || n, ', ' ORDER BY state) FROM (SELECT state, count(*) AS n FROM listings GROUP BY state) s`).Scan(&of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return of
+	}
+	var closed, over int
+	for _, l := range town.Market.Listings {
+		if l.How != "" {
+			closed++
+		} else if l.Over {
+			over++
+		}
+	}
+	things := fmt.Sprintf("active %d, closed %d, expired %d", len(town.Market.Listings)-closed-over, closed, over)
+	if got := states(); got != things || over == 0 {
+		t.Errorf("after two runs the market has %s, want %s", got, things)
+	}
+	for _, before := range []string{
+		`DELETE FROM listings`, `UPDATE accounts SET listings_in = ''`, `DELETE FROM origins WHERE source = 'demo:made' AND kind = 'post'`,
+	} {
+		if _, err := db.Primary.Exec(t.Context(), before); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 2 {
+		if _, _, err := both(t, vars, "demo"); err != nil {
+			t.Fatal(err)
+		}
+		if got := states(); got != things {
+			t.Errorf("run %d on a town without a market: it has %s, want %s", i+1, got, things)
+		}
+	}
 }

@@ -22,10 +22,11 @@ type market struct {
 }
 
 // townListing is something that somebody offers. How says how it was closed, and Paid for how much; an
-// open one has neither.
+// open one has neither. Over: its last day is over.
 type townListing struct {
 	By, Text, Price, Place, Condition string
 	How, Paid                         string
+	Over                              bool
 	Alt                               string  // describes its picture
 	Ground                            shade   // behind the shapes
 	Shapes                            []shape // from the back to the front
@@ -81,16 +82,28 @@ func (s shape) holds(x, y float64) bool {
 	return dx*dx+dy*dy < 1
 }
 
-// trade opens the flea market, and puts up what people offer.
-func (d *demo) trade(ctx context.Context) error {
+// offered is the kind under which demoMade records the listings that were put up.
+const offered = "post"
+
+// trade opens the flea market, and puts up what people offer, unless that was done. A town that was made
+// before there was a market gets it now.
+func (d *demo) trade(ctx context.Context, old bool) error {
 	m := d.town.Market
+	there, err := d.node.timelines.Imports.Recall(ctx, demoMade, offered)
+	if err != nil {
+		return err
+	}
+	// Such a town's market was made before listings were recorded, or has been closed since.
+	if old && len(there) == 0 && d.accounts[m.Group].ListingsIn != "" || len(there) == len(m.Listings) {
+		return nil
+	}
 	var admin string
 	for _, g := range d.town.Groups {
 		if g.Name == m.Group {
 			admin = g.Admin
 		}
 	}
-	_, err := d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
+	_, err = d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
 		return d.node.timelines.Groups.SetListings(ctx, d.ids[admin], d.accounts[m.Group].Name, m.Currency)
 	})
 	if err != nil {
@@ -101,29 +114,37 @@ func (d *demo) trade(ctx context.Context) error {
 		return err
 	}
 	for i, l := range m.Listings {
-		if err := d.offer(ctx, store, i+1, l); err != nil {
-			return fmt.Errorf("listing %d of the market: %w", i+1, err)
+		name := "offer-" + strconv.Itoa(i+1)
+		if there[name] != 0 {
+			continue
+		}
+		post, err := d.offer(ctx, store, name, l)
+		if err == nil {
+			err = d.node.timelines.Imports.Remember(ctx, demoMade, offered, map[string]int64{name: post})
+		}
+		if err != nil {
+			return fmt.Errorf("%s of the market: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// offer puts up a listing with its picture, and closes it if it is closed.
-func (d *demo) offer(ctx context.Context, store blobs.Store, number int, l townListing) error {
+// offer puts up a listing with its picture, and ends it if it has ended. It returns the id of its post.
+func (d *demo) offer(ctx context.Context, store blobs.Store, name string, l townListing) (post int64, err error) {
 	drawn, err := l.picture()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	sum, size, err := store.Put(ctx, bytes.NewReader(drawn), int64(len(drawn)))
 	if err != nil {
-		return fmt.Errorf("store a picture: %w", err)
+		return 0, fmt.Errorf("store a picture: %w", err)
 	}
 	m, by := d.town.Market, d.ids[l.By]
 	code, err := d.node.timelines.Files.Add(ctx, files.New{
-		Owner: by, Name: "offer-" + strconv.Itoa(number) + ".png", Sum: sum, Bytes: size, Picture: true,
+		Owner: by, Name: name + ".png", Sum: sum, Bytes: size, Picture: true,
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	made, err := d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
 		return d.node.timelines.Posts.Create(ctx, timelines.NewPost{
@@ -132,11 +153,14 @@ func (d *demo) offer(ctx context.Context, store blobs.Store, number int, l townL
 			Listing: &listings.Fields{Price: l.Price, Currency: m.Currency, Place: l.Place, Condition: l.Condition},
 		})
 	})
-	if err != nil || l.How == "" {
-		return err
+	if err != nil || l.How == "" && !l.Over {
+		return made.PostID, err
 	}
 	_, err = d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
+		if l.Over {
+			return d.node.timelines.Posts.Lapse(ctx, by, made.Code)
+		}
 		return d.node.timelines.Posts.Close(ctx, by, made.Code, listings.Sale{How: l.How, Price: l.Paid})
 	})
-	return err
+	return made.PostID, err
 }

@@ -70,8 +70,11 @@ type Version struct {
 // Version names the draft.
 func (d Draft) Version() Version { return Version{d.Place, d.SavedAt} }
 
-// Empty reports whether there is nothing to keep.
-func (d Draft) Empty() bool { return strings.TrimSpace(d.Body) == "" && len(d.Uploads) == 0 }
+// Empty reports whether there is nothing to keep. In a listing only the price and the place are typed: its
+// form fills in the other fields by itself.
+func (d Draft) Empty() bool {
+	return strings.TrimSpace(d.Body) == "" && len(d.Uploads) == 0 && (d.Listing == nil || strings.TrimSpace(d.Listing.Price+d.Listing.Place) == "")
+}
 
 // CommentOn returns the code of the post that the draft comments on, or "".
 func (d Draft) CommentOn() string { return commentOn(d.Place) }
@@ -333,13 +336,13 @@ const listedBody = 300
 // rights to posts are those of the moment.
 func (s *Store) All(ctx context.Context, account int64) ([]Listed, error) {
 	const query = `
-		SELECT d.place, left(d.body, @longest) AS body, d.language, d.destinations, d.uploads, d.listing, d.saved_at,
-			d.code, d.parked, EXISTS (SELECT FROM current_drafts c WHERE c.draft_id = d.id) AS current,
+		SELECT drafts.place, left(drafts.body, @longest) AS body, drafts.language, destinations, uploads, listing, saved_at,
+			drafts.code, parked, EXISTS (SELECT FROM current_drafts c WHERE c.draft_id = drafts.id) AS current,
 			coalesce(p.author_id, 0) AS post_author, coalesce(left(p.body, @longest + 1), '') AS beginning, coalesce(p.markup, false) AS markup
-		FROM drafts d
-		LEFT JOIN posts p ON d.place LIKE '/p/%' AND p.code = substr(d.place, 4) AND p.deleted_at IS NULL AND ` + rights.SeenPost + `
-		WHERE d.account_id = @viewer AND (d.body <> '' OR d.uploads <> '{}')
-		ORDER BY d.saved_at DESC, d.place, d.id`
+		FROM drafts
+		LEFT JOIN posts p ON drafts.place LIKE '/p/%' AND p.code = substr(drafts.place, 4) AND p.deleted_at IS NULL AND ` + rights.SeenPost + `
+		WHERE drafts.account_id = @viewer AND NOT ` + empty + `
+		ORDER BY saved_at DESC, drafts.place, drafts.id`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"viewer": account, "longest": listedBody})
 	if err != nil {
 		return nil, fmt.Errorf("list drafts: %w", err)
@@ -393,5 +396,6 @@ func RemoveTx(ctx context.Context, tx pgx.Tx, account int64, v Version) error {
 const remove = `
 	DELETE FROM drafts WHERE account_id = @account AND place = @place AND (saved_at = @was OR ` + empty + `)`
 
-// empty is true for a draft that says only where somebody was about to write. It can be replaced.
-const empty = `(drafts.body = '' AND drafts.uploads = '{}')`
+// empty is true for a draft that says only where somebody was about to write (see Draft.Empty). It can be
+// replaced.
+const empty = `(drafts.body = '' AND drafts.uploads = '{}' AND btrim(concat(drafts.listing->>'price', drafts.listing->>'place')) = '')`

@@ -59,7 +59,7 @@ func DestinationsOf(place string) []string {
 //
 // Other errors: ErrInvalid, ErrMany, ErrFull, *NewerError, and an InvalidError "body_long".
 func (s *Store) SaveVisitors(ctx context.Context, owner Owner, d Draft) (savedAt time.Time, err error) {
-	d.Uploads = nil
+	d.Uploads, d.Listing = nil, nil
 	if !IsPostPlace(d.Place) {
 		return time.Time{}, ErrInvalid
 	}

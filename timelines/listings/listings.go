@@ -129,6 +129,16 @@ func CloseTx(ctx context.Context, tx pgx.Tx, post int64, how string, price *int6
 	return true, nil
 }
 
+// LapseTx makes the listing of a locked post expired as of an instant, and reports whether it was active.
+func LapseTx(ctx context.Context, tx pgx.Tx, post int64, at time.Time) (changed bool, err error) {
+	const query = `UPDATE listings SET until_at = @until, state = 'expired' WHERE post_id = @post AND state = 'active'`
+	tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"post": post, "until": at})
+	if err != nil {
+		return false, fmt.Errorf("end listing: %w", err)
+	}
+	return tag.RowsAffected() > 0, nil
+}
+
 // Due returns the posts of at most limit active listings whose last day is over, the oldest first.
 func Due(ctx context.Context, tx pgx.Tx, limit int) ([]int64, error) {
 	const query = `

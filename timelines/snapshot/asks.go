@@ -36,16 +36,18 @@ type ask struct {
 	Places    []int64 `json:"places"`
 	Elsewhere []int64 `json:"elsewhere"`
 	// Listed: the post must be a listing in one of States, if there are any, at a price from Lowest to
-	// Highest, where nil is no bound. Unlisted: it must not be one in one of NotStates, or at a price
-	// from a NotLowest to its NotHighest.
-	Listed     bool     `json:"listed"`
-	States     []string `json:"states"`
-	Lowest     *int64   `json:"lowest"`
-	Highest    *int64   `json:"highest"`
-	Unlisted   bool     `json:"unlisted"`
-	NotStates  []string `json:"not_states"`
-	NotLowest  []*int64 `json:"not_lowest"`
-	NotHighest []*int64 `json:"not_highest"`
+	// Highest, where nil is no bound, in the Currency, if there is one. Unlisted: it must not be one in one
+	// of NotStates, or at a price from a NotLowest to its NotHighest in its currency of NotCurrencies.
+	Listed        bool     `json:"listed"`
+	States        []string `json:"states"`
+	Lowest        *int64   `json:"lowest"`
+	Highest       *int64   `json:"highest"`
+	Currency      string   `json:"currency"`
+	Unlisted      bool     `json:"unlisted"`
+	NotStates     []string `json:"not_states"`
+	NotLowest     []*int64 `json:"not_lowest"`
+	NotHighest    []*int64 `json:"not_highest"`
+	NotCurrencies []string `json:"not_currencies"`
 
 	nothing bool // can find nothing
 }
@@ -118,7 +120,7 @@ func askOf(q Query, names map[string]called) ask {
 	a := ask{
 		Words: q.words(), BarredWords: q.barredWords(), Textual: q.asksOfText(),
 		Places: []int64{}, Elsewhere: []int64{}, nothing: !q.Finds(),
-		States: []string{}, NotStates: []string{}, NotLowest: []*int64{}, NotHighest: []*int64{},
+		States: []string{}, NotStates: []string{}, NotLowest: []*int64{}, NotHighest: []*int64{}, NotCurrencies: []string{},
 	}
 	author := func(name string) (string, bool) {
 		c, ok := names[name]
@@ -151,11 +153,13 @@ func askOf(q Query, names map[string]called) ask {
 		case t.kind == termIs:
 			a.Listed, a.States = true, append(a.States, t.text)
 		case t.kind == termPrice && t.not:
-			low, high := priceBounds(t.text)
+			low, high, currency := priceBounds(t.text)
 			a.Unlisted, a.NotLowest, a.NotHighest = true, append(a.NotLowest, low), append(a.NotHighest, high)
+			a.NotCurrencies = append(a.NotCurrencies, currency)
 		case t.kind == termPrice:
-			low, high := priceBounds(t.text)
-			a.Listed = true
+			low, high, currency := priceBounds(t.text)
+			a.nothing = a.nothing || currency == "" || a.Currency != "" && a.Currency != currency
+			a.Listed, a.Currency = true, currency
 			if low != nil && (a.Lowest == nil || *low > *a.Lowest) {
 				a.Lowest = low
 			}

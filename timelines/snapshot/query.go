@@ -16,8 +16,9 @@ import (
 // whose words stand side by side; #tags; from:name for the author of the text, any of
 // several; in:name for the group or the person's feeds where the post stands, and
 // in:name/slug for the sub-feed alone, any of several; is:active, is:expired and is:closed
-// for listings in that state, any of several; price:10..50 for listings at a price within
-// these bounds (one may be left out), and price:10 for that price. A - before any
+// for listings in that state, any of several; price:10..50eur for listings at a price in that
+// currency within these bounds (one may be left out), and price:10eur for that price; listings in
+// other currencies are left out (see NamesCurrencies). A - before any
 // of these excludes it. от:, в:, это: (активно, истекло, закрыто) and цена: mean the same in
 // Russian, and the name me, in Russian я or меня, is the viewer. No query is wrong: an open
 // quote ends with the query, empty terms (a lone -, from: without a name) are ignored, and

@@ -38,11 +38,12 @@ func TestParseQuery(t *testing.T) {
 		`white"black cat"grey`:           `"black cat" grey white`,
 		"Кошки И Ёлки":                   "и кошки ёлки",
 		"https://river.example/?q=%22":   "https://river.example/?q=%22",
-		"Это:АКТИВНО is:closed это:":   "это: is:active is:closed",
-		"is:it -is:expired":            "is:it -is:expired",
-		"price:10..50,5 цена:7":        "price:10..50.50 price:7..7",
-		"price:..0 price:.. price:x..": "price:.. price:x.. price:..0",
-		`"is:active"`:                  `"is:active"`,
+		"Это:АКТИВНО is:closed это:":      "это: is:active is:closed",
+		"is:it -is:expired":               "is:it -is:expired",
+		"price:10..50,5EUR цена:7usd":     "price:10..50.50eur price:7..7usd",
+		"price:..0eur price:.. price:x..": "price:.. price:x.. price:..0eur",
+		"price:7 price:8qqq price:9€":     "price:7..7 price:8..8 price:9..9",
+		`"is:active"`:                     `"is:active"`,
 	} {
 		q, problem := ParseQuery(text)
 		if problem != "" {
@@ -56,6 +57,11 @@ func TestParseQuery(t *testing.T) {
 	for text, want := range map[string]bool{"cats": true, "-cats": false, "": false, "-cats from:bob": true, "-in:club": false} {
 		if q, problem := ParseQuery(text); problem != "" || q.Finds() != want {
 			t.Errorf("%q: finds is %t, %q, want %t", text, q.Finds(), problem, want)
+		}
+	}
+	for text, want := range map[string]bool{"cats": true, "price:7usd -price:..5eur": true, "price:7": false, "cats -price:7": false, "price:7usd price:5qqq": false} {
+		if q, _ := ParseQuery(text); q.NamesCurrencies() != want {
+			t.Errorf("%q: names currencies is %t, want %t", text, !want, want)
 		}
 	}
 	terms := strings.Repeat("x ", 2*MaxQueryTerms)

@@ -63,8 +63,8 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 	}
 	offers := ``
 	if a.Listed {
-		args["states"], args["lowest"], args["highest"] = a.States, a.Lowest, a.Highest
-		offers = listedAs("l", "@states::text[]", "@lowest::bigint", "@highest::bigint")
+		args["states"], args["lowest"], args["highest"], args["currency"] = a.States, a.Lowest, a.Highest, a.Currency
+		offers = listedAs("l", "@states::text[]", "@lowest::bigint", "@highest::bigint", "@currency::text")
 	}
 	switch {
 	case a.Textual:
@@ -86,8 +86,9 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 	}
 	if a.Unlisted {
 		args["not_states"], args["not_lowest"], args["not_highest"] = a.NotStates, a.NotLowest, a.NotHighest
+		args["not_currencies"] = a.NotCurrencies
 		fits += ` AND NOT EXISTS (SELECT FROM listings l WHERE l.post_id = p.id AND ` +
-			barredListing("l", "@not_states::text[]", "@not_lowest::bigint[]", "@not_highest::bigint[]") + `)`
+			barredListing("l", "@not_states::text[]", "@not_lowest::bigint[]", "@not_highest::bigint[]", "@not_currencies::text[]") + `)`
 	}
 	if a.BarredWords+a.BarredMarks != "" {
 		args["barred_words"], args["barred_marks"] = a.BarredWords, a.BarredMarks
@@ -152,17 +153,19 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 }
 
 // listedAs is true for a listing in one of the states, if any are given, and at a price within the
-// bounds, where NULL is no bound.
-func listedAs(l, states, lowest, highest string) string {
+// bounds, where NULL is no bound, in the currency, where ” is any.
+func listedAs(l, states, lowest, highest, currency string) string {
 	return `(cardinality(` + states + `) = 0 OR ` + l + `.state = ANY(` + states + `))
+		AND (` + currency + ` = '' OR ` + l + `.currency = ` + currency + `)
 		AND (` + lowest + ` IS NULL OR ` + l + `.price >= ` + lowest + `) AND (` + highest + ` IS NULL OR ` + l + `.price <= ` + highest + `)`
 }
 
 // barredListing is true for a listing in one of the states, or at a price within one of the pairs of
-// bounds.
-func barredListing(l, states, lowest, highest string) string {
-	return `(` + l + `.state = ANY(` + states + `) OR EXISTS (SELECT FROM unnest(` + lowest + `, ` + highest + `) AS b (lowest, highest)
-		WHERE (b.lowest IS NULL OR ` + l + `.price >= b.lowest) AND (b.highest IS NULL OR ` + l + `.price <= b.highest) AND ` + l + `.price IS NOT NULL))`
+// bounds in its currency.
+func barredListing(l, states, lowest, highest, currencies string) string {
+	return `(` + l + `.state = ANY(` + states + `) OR EXISTS (
+		SELECT FROM unnest(` + lowest + `, ` + highest + `, ` + currencies + `) AS b (lowest, highest, currency)
+		WHERE ` + l + `.currency = b.currency AND (b.lowest IS NULL OR ` + l + `.price >= b.lowest) AND (b.highest IS NULL OR ` + l + `.price <= b.highest) AND ` + l + `.price IS NOT NULL))`
 }
 
 // TooCommon reports whether a query asks only for words as common as "the". The index
@@ -279,11 +282,12 @@ func (sn *Snapshot) Matches(ctx context.Context, asked []ViewerQuery, posts []in
 			SELECT a.i, a.textual, a.placed, a.places, a.elsewhere,
 				websearch_to_tsquery('pg_catalog.russian', a.words) && a.marks::tsquery AS asked,
 				websearch_to_tsquery('pg_catalog.russian', a.barred_words) || a.barred_marks::tsquery AS barred,
-				a.listed, a.states, a.lowest, a.highest, a.unlisted, a.not_states, a.not_lowest, a.not_highest
+				a.listed, a.states, a.lowest, a.highest, a.currency,
+				a.unlisted, a.not_states, a.not_lowest, a.not_highest, a.not_currencies
 			FROM jsonb_to_recordset(@asks::jsonb) AS a(i integer, textual boolean, placed boolean,
 				places bigint[], elsewhere bigint[], words text, marks text, barred_words text, barred_marks text,
-				listed boolean, states text[], lowest bigint, highest bigint,
-				unlisted boolean, not_states text[], not_lowest bigint[], not_highest bigint[])
+				listed boolean, states text[], lowest bigint, highest bigint, currency text,
+				unlisted boolean, not_states text[], not_lowest bigint[], not_highest bigint[], not_currencies text[])
 		)
 		SELECT a.i, p.id, f.authors, ARRAY(
 			SELECT d FROM unnest(p.decisive) d WHERE d = ANY(a.places) ORDER BY d)
@@ -298,9 +302,10 @@ func (sn *Snapshot) Matches(ctx context.Context, asked []ViewerQuery, posts []in
 			END AS authors) f
 		WHERE p.id = ANY(@posts) AND p.deleted_at IS NULL AND cardinality(f.authors) > 0
 			AND (NOT a.placed OR p.decisive && a.places) AND NOT p.decisive && a.elsewhere
-			AND (NOT a.listed OR EXISTS (SELECT FROM listings l WHERE l.post_id = p.id AND ` + listedAs("l", "a.states", "a.lowest", "a.highest") + `))
+			AND (NOT a.listed OR EXISTS (SELECT FROM listings l WHERE l.post_id = p.id AND ` +
+		listedAs("l", "a.states", "a.lowest", "a.highest", "a.currency") + `))
 			AND (NOT a.unlisted OR NOT EXISTS (SELECT FROM listings l WHERE l.post_id = p.id AND ` +
-		barredListing("l", "a.not_states", "a.not_lowest", "a.not_highest") + `))
+		barredListing("l", "a.not_states", "a.not_lowest", "a.not_highest", "a.not_currencies") + `))
 			AND NOT EXISTS (
 				SELECT FROM texts t WHERE t.post_id = p.id AND t.comment_id = 0 AND t.lexemes @@ a.barred)`
 	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"asks": string(doc), "posts": posts, "authors": maxAuthors})

@@ -131,8 +131,8 @@ func TestPromotionReachesOpenPages(t *testing.T) {
 	}
 }
 
-// A decision that knows a newer text of a post, but an older entry, changes the text alone. What
-// the page shows of the entry is compared as the page shows it afterwards.
+// A decision that knows a newer text of a post, but an older entry, changes the text alone. Later
+// changes of the entry are compared with what the page shows then.
 func TestAnOlderEntryWithANewerText(t *testing.T) {
 	paused := &pausedRivers{}
 	s := webtest.New(t, func(c *live.Config) {

@@ -122,10 +122,17 @@ func draftTitle(p *Base, d drafts.Listed) string {
 	return p.Locale.T("drafts.post.to", "place", strings.TrimPrefix(path, "/"))
 }
 
-// draftBeginning is how the draft's text begins, or, without text, how many files it has.
+// draftBeginning is how the draft's text begins, or, without text, that it has files, or what was typed of
+// its listing.
 func draftBeginning(p *Base, d drafts.Listed) string {
-	if strings.TrimSpace(d.Body) == "" {
+	switch l := d.Listing; {
+	case strings.TrimSpace(d.Body) != "":
+		return d.Body
+	case l == nil || len(d.Uploads) > 0:
 		return p.Locale.T("entry.files")
+	case strings.TrimSpace(l.Price) == "":
+		return l.Place
+	default:
+		return strings.Trim(l.Price+" "+l.Currency+" · "+l.Place, " ·")
 	}
-	return d.Body
 }

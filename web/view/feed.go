@@ -11,6 +11,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines/files"
+	"riverrun/timelines/listings"
 	"riverrun/timelines/markup"
 )
 
@@ -54,8 +55,25 @@ func (e *Entry) FeedItem(base string) FeedItem {
 	}
 	return e.itemBy(base, FeedItem{
 		Title: headline(e.Locale, PlainText(t.Body, t.Markup), e.Item.Fold.Attached), Page: e.path(),
-		HTML: html + feedFiles(e.Item.Fold.Attached), enclosures: enclosures(base, e.Item.Fold.Attached),
+		HTML: html + feedListing(e.Locale, t.Listing) + feedFiles(e.Item.Fold.Attached), enclosures: enclosures(base, e.Item.Fold.Attached),
 	}, t.Author, t.CreatedAt, t.EditedAt)
+}
+
+// feedListing is what a listing offers, as the page says it; "" for other posts.
+func feedListing(loc *Locale, l *rivers.Listing) string {
+	if l == nil {
+		return ""
+	}
+	var said []string
+	for _, part := range []string{priceOf(loc, l), listingBadge(loc, l), loc.T("listings.condition." + l.Condition), l.Place} {
+		if part != "" {
+			said = append(said, `<bdi>`+templ.EscapeString(Unturned(part))+`</bdi>`)
+		}
+	}
+	if l.State == string(listings.Active) {
+		said = append(said, loc.T("listings.until", "day", loc.lastDay(l.Until)))
+	}
+	return `<p>` + strings.Join(said, " · ") + `</p>`
 }
 
 // feedFiles are attachments in the HTML of an item: pictures, and links to files.

@@ -35,19 +35,27 @@ func NewListing(g timelines.Account) *listings.Fields {
 }
 
 // ListingFilter is what of a group's listings a page shows, as its form was sent.
-type ListingFilter struct{ State, From, To string }
+//
+// Currency is that of the prices, and empty without them.
+type ListingFilter struct{ State, From, To, Currency string }
 
 // ListingFilterOf reads a filter from the query of an address. The zero filter shows all posts.
 func ListingFilterOf(query url.Values) (f ListingFilter, err error) {
 	f = ListingFilter{State: query.Get("state"), From: strings.TrimSpace(query.Get("from")), To: strings.TrimSpace(query.Get("to"))}
+	if f.From+f.To != "" {
+		f.Currency = query.Get("currency")
+	}
 	if f.State != "" {
 		if err := rules.StateUnknown.OneOf(f.State); err != nil {
-			return ListingFilter{From: f.From, To: f.To}, err
+			return ListingFilter{From: f.From, To: f.To, Currency: f.Currency}, err
 		}
 	}
 	_, from := listings.ParsePrice("from", f.From)
 	_, to := listings.ParsePrice("to", f.To)
-	return f, cmp.Or(from, to)
+	if f.From+f.To == "" {
+		return f, nil
+	}
+	return f, cmp.Or(from, to, rules.Currency(f.Currency))
 }
 
 // lastDays are the first and the last day that a form with these fields takes: also the day that its
@@ -69,7 +77,7 @@ func (f ListingFilter) search(name string) string {
 	from, _ := listings.ParsePrice("from", f.From)
 	to, _ := listings.ParsePrice("to", f.To)
 	if from != nil || to != nil {
-		text += " price:" + snapshot.PriceTerm(from, to)
+		text += " price:" + snapshot.PriceTerm(from, to, f.Currency)
 	}
 	return text
 }
@@ -77,7 +85,7 @@ func (f ListingFilter) search(name string) string {
 // query is the filter as the query of an address, with its question mark.
 func (f ListingFilter) query() string {
 	values := url.Values{}
-	for name, value := range map[string]string{"state": f.State, "from": f.From, "to": f.To} {
+	for name, value := range map[string]string{"state": f.State, "from": f.From, "to": f.To, "currency": f.Currency} {
 		if value != "" {
 			values.Set(name, value)
 		}
@@ -92,6 +100,24 @@ func (f ListingFilter) query() string {
 func (f ListingFilter) of(state string) ListingFilter {
 	f.State = state
 	return f
+}
+
+// InCurrency is the query of an address that filters by price and names no currency, with one; "" for any
+// other.
+func InCurrency(query url.Values, currency string) string {
+	if f, _ := ListingFilterOf(query); currency == "" || f.From+f.To == "" || f.Currency != "" {
+		return ""
+	}
+	query.Set("currency", currency)
+	return "?" + query.Encode()
+}
+
+// currency is chosen in the form of the filter: as it was sent, or that of the group.
+func (v Account) currency() string {
+	if rules.Currency(v.Filter.Currency) == nil {
+		return v.Filter.Currency
+	}
+	return v.Who.ListingsIn
 }
 
 func (f ListingFilter) title(loc *Locale) string {

@@ -85,6 +85,11 @@ func MineAddress(p publishing.Preset) string {
 
 func (v Mine) address() string { return MineAddress(v.Preset) }
 
+// again is where the page asks how far the work is. Its end brings the list and the numbers with it.
+func (v Mine) again() string {
+	return MineProgressPath + "?" + url.Values{"show": {string(v.Preset)}}.Encode()
+}
+
 func (v Mine) next() string {
 	return MinePath + "?" + url.Values{"show": {string(v.Preset)}, "before": {v.Next}}.Encode()
 }

@@ -145,6 +145,7 @@ var errorsTexts = texts{
 	"invalid.level_unknown":  {"Choose who can read it.", "Выберите, кто может читать."},
 	"invalid.query_long":     {"This search is too long.", "Слишком длинный запрос."},
 	"invalid.query_terms":    {"This search has too many words.", "В запросе слишком много слов."},
+	"invalid.query_currency": {"Say in which currency the price is, such as price:10..50eur.", "Укажите валюту цены, например цена:10..50eur."},
 	"invalid.query_nothing":  {"Add at least one word to find.", "Добавьте хотя бы одно слово, которое нужно найти."},
 	"invalid.term_empty":     {"Enter a word or a tag.", "Введите слово или метку."},
 	"invalid.term_long":      {"The limit is 50 characters.", "Можно не больше 50 знаков."},

@@ -1,0 +1,2 @@
+DROP INDEX listings_price_idx;
+CREATE INDEX listings_price_idx ON listings (price, post_id);
