@@ -170,6 +170,7 @@ func TestChores(t *testing.T) {
 	pool := prepare(t)
 	expired, kept := make(chan struct{}, 10), make(chan struct{}, 10)
 	sessions := []int64{sessionsAtOnce, sessionsAtOnce, 3}
+	unsent := 3 // batches of drafts of visitors, the last one empty
 	c := &calls{
 		expire: func(context.Context) error {
 			expired <- struct{}{}
@@ -182,6 +183,15 @@ func TestChores(t *testing.T) {
 			n := sessions[0]
 			sessions = sessions[1:]
 			return n, nil
+		},
+		unsent: func(age time.Duration, limit int) (int64, error) {
+			if age != 30*24*time.Hour { // as long as the browser keeps the cookie
+				t.Errorf("drafts of visitors are kept for %v", age)
+			}
+			if unsent--; unsent == 0 {
+				return 0, nil
+			}
+			return int64(limit), nil
 		},
 		log: func(olderThan time.Duration) (int64, error) {
 			if olderThan < 24*time.Hour {
@@ -203,6 +213,9 @@ func TestChores(t *testing.T) {
 	stop(t, j)
 	if len(sessions) != 0 {
 		t.Errorf("batches of sessions left: %d", len(sessions))
+	}
+	if unsent != 0 {
+		t.Errorf("batches of drafts of visitors left: %d", unsent)
 	}
 }
 

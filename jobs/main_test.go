@@ -57,7 +57,9 @@ type calls struct {
 	sessions   func(limit int) (int64, error)
 	keys       func(time.Duration) (int64, error)
 	log        func(time.Duration) (int64, error)
-	posts      *timelines.Maintenance // has the scheduled posts; nil: there are none
+	unsent     func(age time.Duration, limit int) (int64, error) // drafts of visitors
+	posts      *timelines.Maintenance                            // has the scheduled posts; nil: there are none
+	publish    func(scheduled.Due) error                         // its error comes before that of posts
 }
 
 func (c *calls) AnyPostDue(ctx context.Context) (bool, error) {
@@ -72,6 +74,11 @@ func (c *calls) PostsDue(ctx context.Context, after scheduled.Due, limit int) ([
 }
 
 func (c *calls) PublishDue(ctx context.Context, d scheduled.Due) (timelines.Change, bool, error) {
+	if c.publish != nil {
+		if err := c.publish(d); err != nil {
+			return timelines.Change{}, false, err
+		}
+	}
 	return c.posts.PublishDue(ctx, d)
 }
 
@@ -169,8 +176,11 @@ func (c *calls) ExpireSessions(_ context.Context, limit int) (int64, error) {
 
 func (c *calls) ExpireStrangers(context.Context) error { return nil }
 
-func (c *calls) ExpireVisitorDrafts(context.Context, time.Duration, int) (int64, error) {
-	return 0, nil
+func (c *calls) ExpireVisitorDrafts(_ context.Context, age time.Duration, limit int) (int64, error) {
+	if c.unsent == nil {
+		return 0, nil
+	}
+	return c.unsent(age, limit)
 }
 
 func (c *calls) ExpireKeys(_ context.Context, olderThan time.Duration) (int64, error) {

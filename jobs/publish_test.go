@@ -1,13 +1,16 @@
 package jobs
 
 import (
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riverrun/timelines"
+	"riverrun/timelines/scheduled"
 )
 
 // TestScheduledPosts (G4): two nodes publish each post once, soon after its time, and one that cannot be
@@ -68,4 +71,39 @@ func TestScheduledPosts(t *testing.T) {
 		}
 	}
 	t.Error("no metric says how late posts are published")
+}
+
+// TestFaultHoldsNothingUp (G4): a fault at one post does not keep those after it from being published, and that post is
+// tried again.
+func TestFaultHoldsNothingUp(t *testing.T) {
+	pool := prepare(t)
+	store := timelines.Open(pool, nil, timelines.DefaultOptions())
+	ann, err := store.Accounts.SignUp(t.Context(), timelines.SignUp{Name: "ann", Title: "Ann", Password: "a long enough one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		_, err := store.Posts.Schedule(t.Context(), timelines.NewPost{Author: ann.ID, Body: fmt.Sprint("post ", i)}, timelines.When{At: time.Now().Add(time.Hour), Zone: "UTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := pool.Exec(t.Context(), `UPDATE scheduled_posts SET due_at = now() - interval '1 minute' * (3 - right(body, 1)::int)`); err != nil {
+		t.Fatal(err)
+	}
+	var repaired atomic.Bool
+	cfg := config(t, pool, &calls{posts: &store.Maintenance, publish: func(d scheduled.Due) error {
+		if d.Body == "post 0" && !repaired.Load() {
+			return errors.New("a fault of the first")
+		}
+		return nil
+	}})
+	cfg.DueEvery, cfg.Log = 100*time.Millisecond, quiet // the fault is wanted
+	start(t, cfg)
+	published := func(n int) func() bool {
+		return func() bool { return count(t, pool, `SELECT count(*) FROM posts`) == n }
+	}
+	await(t, "the posts after the first", published(2))
+	repaired.Store(true)
+	await(t, "the first post", published(3))
 }

@@ -107,6 +107,46 @@ func TestDownFromDeletions(t *testing.T) {
 	}
 }
 
+// G4: of drafts from before there were current ones the newest of a post is current. One that was chosen since stays.
+func TestCurrentDraftsFromBefore(t *testing.T) {
+	ctx, pool := t.Context(), testdb.New(t).Primary
+	check := func(want string) {
+		t.Helper()
+		if err := migrations.Primary(ctx, pool); err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		err := pool.QueryRow(ctx, `
+			SELECT coalesce(string_agg(a.name || ' ' || d.place, ', ' ORDER BY a.name), '')
+			FROM current_drafts c JOIN drafts d ON d.id = c.draft_id JOIN accounts a ON a.id = c.account_id`).Scan(&got)
+		if err != nil || got != want {
+			t.Errorf("current: %q, %v; want %q", got, err, want)
+		}
+	}
+	down := func(to int, then string) {
+		t.Helper()
+		if err := migrations.PrimaryDown(ctx, pool, to); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pool.Exec(ctx, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	down(37, `
+		WITH made AS (INSERT INTO accounts (kind, name, title) VALUES ('user', 'ann', 'Ann'), ('user', 'bob', 'Bob'), ('user', 'cat', 'Cat') RETURNING id, name)
+		INSERT INTO drafts (account_id, saved_at, place, language, body, destinations, uploads)
+		SELECT id, now() - d.days * interval '1 day', d.place, '', 'text', '{}', '{}'
+		FROM (VALUES ('ann', '/filter/messages', 1), ('ann', '/p/0123456789', 2), ('ann', '/chess-club', 3), ('ann', '/', 4),
+			('bob', '/filter/only-me', 1), ('cat', '/', 1), ('cat', '/cat/notes', 0)) d (name, place, days)
+		JOIN made USING (name)`)
+	check("ann /chess-club, cat /cat/notes")
+	down(43, `
+		DELETE FROM current_drafts WHERE account_id = (SELECT id FROM accounts WHERE name = 'cat');
+		UPDATE drafts SET parked = true WHERE place = '/cat/notes';
+		UPDATE current_drafts SET draft_id = (SELECT id FROM drafts d WHERE d.account_id = current_drafts.account_id AND place = '/')`)
+	check("ann /, cat /")
+}
+
 func version(t *testing.T, pool *pgxpool.Pool) int {
 	t.Helper()
 	v, err := migrations.Version(t.Context(), pool)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"riverrun/timelines/listings"
 )
 
@@ -250,6 +252,76 @@ func TestListingsExpire(t *testing.T) {
 		t.Errorf("with another day: got %+v", l)
 	}
 	w.sound()
+}
+
+// G22: renewing never makes a listing end earlier, and is a change of words like others: not for
+// somebody who may not post in the group any more.
+func TestRenewing(t *testing.T) {
+	w := newTown(t)
+	ctx := t.Context()
+	bob, ann := w.user("bob"), w.user("ann")
+	w.market(bob)
+	c := w.offer(ann, "a lamp", "10")
+	for name, tc := range map[string]struct {
+		until time.Time
+		stays bool
+	}{
+		"before": {listings.Renewed(time.Now()).AddDate(0, 0, -1), false},
+		"after":  {listings.Renewed(time.Now()).AddDate(0, 0, 1), true},
+	} {
+		w.exec(`UPDATE listings SET until_at = $1 WHERE post_id = $2`, tc.until, c.PostID)
+		_, err := w.Posts.Renew(ctx, ann.ID, c.Code)
+		w.must(err)
+		want := listings.Renewed(time.Now())
+		if tc.stays {
+			want = tc.until
+		}
+		if got := w.listing(c).Until; !got.Equal(want) {
+			t.Errorf("renewed a day %s: until %s, want %s", name, got, want)
+		}
+	}
+	w.setWriters(bob, "market", WritersAdmins)
+	w.over(c)
+	_, err := w.Posts.Renew(ctx, ann.ID, c.Code)
+	w.invalid("renewing where one may not post", err, "to_closed")
+}
+
+// G22: a listing that its author renewed while the job looked for what is over does not expire.
+func TestARenewedListingDoesNotExpire(t *testing.T) {
+	w := newTown(t)
+	ctx := t.Context()
+	bob, ann := w.user("bob"), w.user("ann")
+	w.market(bob)
+	c := w.offer(ann, "a lamp", "10")
+	w.must(w.InTx(ctx, func(tx pgx.Tx) error {
+		over, err := listings.ExpireTx(ctx, tx, []int64{c.PostID})
+		if len(over) > 0 {
+			t.Errorf("expired %v", over)
+		}
+		return err
+	}))
+	if l := w.listing(c); l.State != listings.Active {
+		t.Errorf("got %+v", l)
+	}
+}
+
+// G22: what is earned is counted in the currency of each listing.
+func TestEarnedByCurrency(t *testing.T) {
+	w := newTown(t)
+	ctx := t.Context()
+	bob, ann := w.user("bob"), w.user("ann")
+	w.market(bob)
+	for _, currency := range []string{"EUR", "USD"} {
+		c, err := w.Posts.Create(ctx, NewPost{
+			Author: ann.ID, Body: "a lamp", To: []string{"market"}, Listing: &listings.Fields{Price: "10", Currency: currency},
+		})
+		w.must(err)
+		_, err = w.Posts.Close(ctx, ann.ID, c.Code, listings.Sale{How: listings.Sold, Price: map[string]string{"EUR": "9", "USD": "11"}[currency]})
+		w.must(err)
+	}
+	n, err := w.Publishing.Numbers(ctx, ann.ID)
+	w.must(err)
+	w.same("earned", n.Earned, map[string]int64{"EUR": 900, "USD": 1100})
 }
 
 // A deleted post is no listing any more.

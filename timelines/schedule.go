@@ -25,7 +25,7 @@ type When struct {
 }
 
 // ParseWhen reads the time and the zone of a form; without a zone it is UTC. It returns an InvalidError
-// "due_format" of "due", or "due_zone" of "zone". A time that the clocks skip, when they go forward, is as much later.
+// "due_format" of "due", or "due_zone" of "zone".
 func ParseWhen(due, zone string) (When, error) {
 	if zone == "" {
 		zone = "UTC"
@@ -34,14 +34,32 @@ func ParseWhen(due, zone string) (When, error) {
 	if err != nil || zone == "Local" || len(zone) > 100 { // Local is the server's
 		return When{}, rules.DueZone.Broken("")
 	}
-	at, err := time.ParseInLocation(DueForm, due, in)
+	clock, err := time.Parse(DueForm, due)
 	if err != nil {
-		at, err = time.ParseInLocation(DueForm+":05", due, in) // some browsers add seconds
+		clock, err = time.Parse(DueForm+":05", due) // some browsers add seconds
 	}
 	if err != nil {
 		return When{}, rules.DueFormat.Broken("")
 	}
-	return When{at, zone}, nil
+	return When{shown(clock, in), zone}, nil
+}
+
+// shown is when the clocks of a zone show the date and time of clock: the first time, if they go back and
+// show it twice. A time that they skip, when they go forward, is as much later. Package time promises neither.
+func shown(clock time.Time, in *time.Location) time.Time {
+	// No zone is a day away from UTC, so these are the offsets before and after the one change there may be.
+	before, after := clock.AddDate(0, 0, -1).In(in), clock.AddDate(0, 0, 1).In(in)
+	at := func(beside time.Time) (at time.Time, shows bool) {
+		_, offset := beside.Zone()
+		at = clock.Add(-time.Duration(offset) * time.Second).In(in)
+		_, has := at.Zone()
+		return at, has == offset
+	}
+	first, shows := at(before)
+	if second, is := at(after); is && !shows {
+		return second
+	}
+	return first
 }
 
 // Schedule keeps a post to be published at a time, in place of n.Scheduled if that is set. The draft goes

@@ -29,7 +29,7 @@ func TestListings(t *testing.T) {
 	market(s, ann, "public")
 	a, b := ann.Visitor(), bob.Visitor()
 	a.Get("/flea").Has("Offer something", "For sale")
-	a.Get("/posts/new?listing=1&to=flea").Has("Sell or give away", `name="price"`, "EUR")
+	a.Get("/posts/new?listing=1&to=flea").Has("Sell or give away", `name="price"`, "EUR", "The day ends at midnight UTC.", `aria-describedby="listing-until-hint"`)
 	a.Get("/posts/new?listing=1&to=ann").Wants(404)
 	until := time.Now().AddDate(0, 0, 10).UTC().Format(time.DateOnly)
 	form := func(body, price string) []string {
@@ -224,4 +224,24 @@ func TestDraftOfAListing(t *testing.T) {
 	v.Post("/posts", "body", "a lamp", "to", "flea", "listing", "1", "currency", "EUR", "draft", place, "saved", savedAt(v, place)).LeadsTo("/")
 	v.Get(form).Lacks("a lamp", `value="USD" selected`).Has(`value="EUR" selected`)
 	v.Get("/drafts").Lacks("Listing in flea").Has("a plain post")
+}
+
+// G3, G22: "Offer something" is for members. It leads through the sign-in page to the form for a listing in its group, and
+// changes no draft.
+func TestOfferSignedOut(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	market(s, ann, "public")
+	ann.Visitor().Post("/drafts", "draft", "/ann", "body", "of the account").Wants(303)
+	const form, login = "/posts/new?listing=1&to=flea", "/login?back=%2Fposts%2Fnew%3Flisting%3D1%26to%3Dflea"
+	v := s.Visitor()
+	v.Get("/posts/new").Wants(200)
+	v.Post("/posts/new", "keep", "1", "draft", "/", "body", "of the visitor").Wants(303)
+	v.Get(form).LeadsTo(login)
+	v.Get(login).Wants(200).Lacks("Your text is kept") // that form will not have it
+	v.Post("/login", "username", "ann", "password", webtest.Password, "back", form).LeadsTo(form)
+	v.Get(form).Wants(200).Has(`name="price"`, `value="flea" checked`, `name="draft" value="/flea?listing"`).Lacks("of the visitor")
+	v.Get("/drafts").Wants(200).Has("of the account", "of the visitor").Lacks("Put aside")
+	v.Get("/posts/new").Wants(200).Has("of the visitor")
 }

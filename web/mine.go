@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"riverrun/timelines"
@@ -54,6 +55,9 @@ func (s mine) list(w http.ResponseWriter, r *request) error {
 func (s mine) view(r *request, preset publishing.Preset) (v view.Mine, err error) {
 	ctx, me, store := r.Context(), r.viewer.AccountID, s.timelines.Publishing
 	v = view.Mine{Base: s.simple(r), Preset: preset}
+	if v.Until, err = store.Newest(ctx, me); err != nil { // before what the page shows
+		return v, err
+	}
 	below := publishing.Place{}
 	if code, ok := timelines.ParseCode(r.FormValue("before")); ok {
 		if below, ok, err = store.PlaceOf(ctx, me, code); err != nil || !ok {
@@ -110,19 +114,29 @@ func (s mine) several(w http.ResponseWriter, r *request) error {
 		wish.Act, wish.To = bulk.Close, []string{how}
 	}
 	all := r.PostFormValue("all") != ""
+	if until := r.PostFormValue("until"); all && until != "" {
+		if wish.Until, err = strconv.ParseInt(until, 10, 64); err != nil || wish.Until <= 0 {
+			return timelines.ErrNotFound
+		}
+	}
 	if !all {
 		wish.Codes = append([]string{}, r.PostForm["post"]...)
 	}
-	if wish.Act == bulk.Delete && r.PostFormValue("sure") == "" && (all || len(wish.Codes) > 0) {
+	if wish.Act == bulk.Delete && r.PostFormValue("sure") == "" {
 		v := view.MineDelete{Base: s.simple(r), Preset: preset, All: all, Codes: wish.Codes, Count: len(wish.Codes)}
 		if all {
-			n, err := s.timelines.Publishing.Numbers(r.Context(), r.viewer.AccountID)
+			if v.Until, err = s.timelines.Publishing.Newest(r.Context(), r.viewer.AccountID); err != nil {
+				return err
+			}
+			n, err := s.timelines.Publishing.CountUntil(r.Context(), r.viewer.AccountID, preset, v.Until)
 			if err != nil {
 				return err
 			}
-			v.Count = int(n.Posts[preset])
+			v.Count = int(n)
 		}
-		return s.html(w, r, http.StatusOK, view.MineDeletePage(v))
+		if v.Count > 0 {
+			return s.html(w, r, http.StatusOK, view.MineDeletePage(v))
+		}
 	}
 	if r.resumed {
 		return errResumed

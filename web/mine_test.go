@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
 
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
@@ -84,9 +85,16 @@ func TestSeveralPostsAtOnce(t *testing.T) {
 	v.Post("/filter/mine", "act", "move", "post", first, "to", "nobody-there").Wants(422)
 	v.Post("/filter/mine", "act", "move", "post", first, "to", "closed").Wants(422)
 
+	many := []string{"act", "move", "to", "sailing"}
+	for i := range bulk.MostChosen + 1 {
+		many = append(many, "post", fmt.Sprintf("%010d", i))
+	}
+	v.Post("/filter/mine", many...).Wants(422).Has("Choose at most 100 posts")
+
 	// Chosen ones. Another's post is as one that never was.
 	v.Post("/filter/mine", "act", "move", "to", "sailing", "post", first, "post", hers, "post", his).LeadsTo("/filter/mine")
 	v.Get("/filter/mine").Wants(200).Has("Moving: 0 of 3")
+	v.Post("/filter/mine/progress/seen").Wants(303) // forgets only what is over
 	v.Post("/filter/mine", "act", "move", "to", "ann", "post", first).Wants(409).Has("already")
 	workOn(t, s, 10)
 	v.Get("/filter/mine").Wants(200).Has("Moved: 2 of 3", "1 post was skipped", "You may not change them.")
@@ -95,8 +103,8 @@ func TestSeveralPostsAtOnce(t *testing.T) {
 	v.Get("/filter/mine").Wants(200).Lacks("Moved")
 
 	// All of a preset, and only those that were there when it began.
-	v.Post("/filter/mine", "act", "delete", "all", "1", "show", "published").Wants(200).Has("Delete 31 posts?")
-	v.Post("/filter/mine", "act", "delete", "all", "1", "show", "published", "sure", "1").LeadsTo("/filter/mine?show=published")
+	asked := v.Post("/filter/mine", "act", "delete", "all", "1", "show", "published").Wants(200).Has("Delete 31 posts?")
+	v.Post("/filter/mine", "act", "delete", "all", "1", "show", "published", "sure", "1", "until", untilOf(t, asked)).LeadsTo("/filter/mine?show=published")
 	ann.Post("the day after")
 	workOn(t, s, 1)
 	v.Get("/filter/mine").Wants(200).Has("Deleting: 24 of 31", `All <span class="count">8</span>`)
@@ -154,6 +162,51 @@ func TestSeveralPostsInABrowser(t *testing.T) {
 		document.querySelector('#mine-tabs [aria-current] .count')?.textContent === '1'`)
 	page.Do(chromedp.Click(chromedp.CSS(`#mine-work button`)))
 	page.Await("the same tab", `!window.same && location.search === '?show=published' && !document.querySelector('#mine-work button')`)
+}
+
+// untilOf returns which posts a page speaks of that speaks of all of a list.
+func untilOf(t *testing.T, page *webtest.Answer) string {
+	t.Helper()
+	until := regexp.MustCompile(`name="until" value="([0-9]+)"`).FindStringSubmatch(page.Body)
+	if until == nil {
+		t.Fatal("the page does not say of which posts it speaks")
+	}
+	return until[1]
+}
+
+// All of a list are those that were there when the page said how many there are, whatever came until it was answered.
+func TestAllOfAListAreThoseThatWereShown(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	v := ann.Visitor()
+	v.Post("/groups", "name", "sailing", "title", "Sailing", "access", "public").Wants(303)
+	for i := range 27 {
+		ann.Post(fmt.Sprintf("thought %d.", i))
+	}
+	listed := v.Get("/filter/mine").Wants(200).Has("All 27 posts of this list")
+	ann.Post("came after the list.")
+	v.Post("/filter/mine", "act", "move", "to", "sailing", "all", "1", "until", untilOf(t, listed)).Wants(303)
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Wants(200).Has("Moved: 27 of 27")
+	v.Get("/sailing").Wants(200).Has("thought 26.").Lacks("came after")
+
+	// The question before posts are deleted counts them anew.
+	asked := v.Post("/filter/mine", "act", "delete", "all", "1", "until", untilOf(t, listed)).Wants(200).Has("Delete 28 posts?")
+	ann.Post("came after the question.")
+	for _, until := range []string{"x", "-1", "0"} {
+		v.Post("/filter/mine", "act", "delete", "all", "1", "sure", "1", "until", until).Wants(404)
+	}
+	v.Post("/filter/mine", "act", "delete", "all", "1", "sure", "1", "until", untilOf(t, asked)).Wants(303)
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Wants(200).Has("Deleted: 28 of 28", "came after the question.", `All <span class="count">1</span>`)
+
+	// Nobody deletes what is yet to come.
+	v.Post("/filter/mine", "act", "delete", "all", "1", "sure", "1", "until", "9223372036854775807").Wants(303)
+	ann.Post("came after all.")
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Wants(200).Has("Deleted: 1 of 1", "came after all.")
+	v.Post("/filter/mine", "act", "delete", "all", "1", "show", "closed").Wants(422)
 }
 
 // G22: things are closed several at once, each counts once, and what they brought is told.
@@ -214,8 +267,88 @@ func TestSeveralPostsOfSomebodySuspended(t *testing.T) {
 	}
 }
 
-// A work that was cut off within a block repeats it and changes nothing twice; one that is stopped stops.
+// crashing is s.Tiers.Act for n changes, and then the process ends.
+func crashing(s *webtest.Site, n int) bulk.Acting {
+	return func(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
+		if n--; n < 0 {
+			return timelines.Change{}, errCrash
+		}
+		return s.Tiers.Act(ctx, change)
+	}
+}
+
+var errCrash = errors.New("the process ended")
+
+// A work that was cut off within a block repeats it and changes nothing twice; one that is stopped stops. Each post is in
+// one of the counts, whichever the act, and whether the posts leave the list by it.
 func TestSeveralPostsAfterACrash(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	v := ann.Visitor()
+	v.Post("/groups", "name", "market", "title", "Market", "access", "public").Wants(303)
+	v.Post("/settings/listings", "group", "market", "currency", "EUR").Wants(303)
+	store := bulk.Open(s.Store)
+	crash := func() {
+		t.Helper()
+		w, err := store.Find(t.Context(), ann.Account.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Step(t.Context(), w.ID, crashing(s, 2)); !errors.Is(err, errCrash) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	var chosen []string
+	for i := range 30 {
+		code := ann.Post(fmt.Sprintf("thought %d.", i)).Code
+		chosen = append(chosen, "post", code)
+	}
+	for range 30 {
+		v.Post("/posts", "to", "market", "body", "a chair", "listing", "1", "currency", "EUR").Wants(303)
+	}
+	for _, tc := range []struct {
+		name  string
+		pairs []string
+		want  bulk.Work
+	}{
+		{"close all", []string{"act", "close.sold", "all", "1", "show", "published"}, bulk.Work{Total: 60, Done: 30, Skipped: 30, Problem: "listing_none"}},
+		{"move all", []string{"act", "move", "to", "ann", "all", "1", "show", "published"}, bulk.Work{Total: 30, Done: 30}},
+		{"delete those chosen", append([]string{"act", "delete", "sure", "1"}, chosen[:2*28]...), bulk.Work{Total: 28, Done: 28}},
+	} {
+		v.Post("/filter/mine", tc.pairs...).Wants(303)
+		crash()
+		workOn(t, s, 1)
+		crash()
+		workOn(t, s, 10)
+		w, err := store.Find(t.Context(), ann.Account.ID)
+		got := bulk.Work{Total: w.Total, Done: w.Done, Skipped: w.Skipped, Problem: w.Problem}
+		if diff := cmp.Diff(tc.want, got); err != nil || diff != "" || w.State != bulk.Done {
+			t.Errorf("%s: %s, %v\n%s", tc.name, w.State, err, diff)
+		}
+	}
+
+	for i := range 28 {
+		ann.Post(fmt.Sprintf("another thought %d.", i))
+	}
+	v.Post("/filter/mine", "act", "delete", "all", "1", "sure", "1").Wants(303)
+	crash()
+	workOn(t, s, 1)
+	v.Get("/filter/mine").Wants(200).Has("Deleting: 25 of 60", `All <span class="count">35</span>`)
+	crash()
+	v.Post("/filter/mine/progress/stop").Wants(303)
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Wants(200).Has("Stopped.", `All <span class="count">33</span>`)
+	v.Post("/filter/mine", "act", "delete", "all", "1", "sure", "1").Wants(303)
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Wants(200).Has("Deleted: 33 of 33")
+	if wrong, err := s.Store.Publishing.Compare(t.Context(), ann.Account.ID); err != nil || len(wrong) > 0 {
+		t.Errorf("%+v, %v", wrong, err)
+	}
+}
+
+// Two processes with the same block: the slower one does not set the work back.
+func TestSeveralPostsByTwoProcesses(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
 	ann := s.Person("ann")
@@ -224,26 +357,24 @@ func TestSeveralPostsAfterACrash(t *testing.T) {
 		ann.Post(fmt.Sprintf("thought %d.", i))
 	}
 	v.Post("/filter/mine", "act", "delete", "all", "1", "sure", "1").Wants(303)
-	crash := errors.New("the process ended")
-	n := 0
-	failing := func(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-		if n++; n > 10 {
-			return timelines.Change{}, crash
-		}
-		return s.Tiers.Act(ctx, change)
-	}
-	var id int64
-	if err := s.DB.Primary.QueryRow(t.Context(), `SELECT id FROM bulk_acts`).Scan(&id); err != nil {
+	store := bulk.Open(s.Store)
+	w, err := store.Find(t.Context(), ann.Account.ID)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := bulk.Open(s.Store).Step(t.Context(), id, failing); !errors.Is(err, crash) {
-		t.Fatalf("got %v", err)
+	others := 2 // blocks that the other does within the slower one's first change
+	more, err := store.Step(t.Context(), w.ID, func(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
+		blocks := others
+		others = 0
+		workOn(t, s, blocks)
+		return s.Tiers.Act(ctx, change)
+	})
+	if err != nil || more {
+		t.Errorf("the slower one: more %t, %v", more, err)
+	}
+	if w, err = store.Find(t.Context(), ann.Account.ID); err != nil || w.Done != 50 {
+		t.Errorf("%d are done (%v), want 50", w.Done, err)
 	}
 	workOn(t, s, 1)
-	v.Post("/filter/mine/progress/stop").Wants(303)
-	workOn(t, s, 10)
-	v.Get("/filter/mine").Wants(200).Has("Stopped.", `All <span class="count">25</span>`)
-	if wrong, err := s.Store.Publishing.Compare(t.Context(), ann.Account.ID); err != nil || len(wrong) > 0 {
-		t.Errorf("%+v, %v", wrong, err)
-	}
+	v.Get("/filter/mine").Wants(200).Has("Deleted: 60 of 60")
 }

@@ -136,6 +136,22 @@ func TestSchedulePost(t *testing.T) {
 	v.Post("/posts", "body", "a note", "to", "~eyes").Wants(200).Has(`"to":"/p/`)
 }
 
+// The field of the time says what becomes of it: a draft has none, and a scheduled post without one is published.
+func TestHintsOfTimes(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	v := ann.Visitor()
+	v.Post("/posts", "body", "a boat", "due", ahead(time.Hour)).LeadsTo("/scheduled")
+	address := "/scheduled/" + onlyScheduled(s, ann).Code + "/edit"
+	const draft, save = "A draft doesn’t keep the time.", "Without a time “Save” publishes the post at once."
+	v.Get("/posts/new").Wants(200).Has(draft, `aria-describedby="due-hint"`, `id="due-hint"`).Lacks(save)
+	v.Get(address).Wants(200).Has(save, `<button>Save</button>`).Lacks(draft)
+	v.Header.Set("Accept-Language", "ru")
+	v.Get("/posts/new").Wants(200).Has("В черновике время не сохраняется.")
+	v.Get(address).Wants(200).Has("Без времени кнопка «Сохранить» сразу опубликует запись.", `<button>Сохранить</button>`)
+}
+
 // TestScheduledPostIsTold: what could not be published stands in the list, and counts among the notifications until
 // it was seen.
 func TestScheduledPostIsTold(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"riverrun/timelines"
@@ -89,28 +88,35 @@ func (s visitors) keepVisitor(w http.ResponseWriter, r *request, owner drafts.Ow
 func (s *Server) either(visitor, member handler) http.Handler {
 	member = s.asMember(member)
 	return s.freshAccess(func(w http.ResponseWriter, r *request) error {
-		if r.signedIn() || r.site.Shut || r.closed() || r.PostForm.Has(view.ResumeField) || r.PostForm.Has(viewerField) {
+		listing := r.URL.Query().Has("listing") // a visitor can't begin one
+		if listing || r.signedIn() || r.site.Shut || r.closed() || r.PostForm.Has(view.ResumeField) || r.PostForm.Has(viewerField) {
 			return member(w, r)
 		}
 		return visitor(w, r)
 	})
 }
 
+// toWrite returns the query of the form for a post, if back is its address. With a listing it is that of another form.
+func toWrite(back string) (query url.Values, is bool) {
+	u, err := url.Parse(back)
+	if err != nil || u.Path != view.WritePath || u.Query().Has("listing") {
+		return nil, false
+	}
+	return u.Query(), true
+}
+
 // brings is what somebody who signs in brings along: their drafts, and what they were about to write if
-// they come from its form.
+// the form that they come from says it. Without a place the form has the current draft, whatever that is.
 func (s *Server) brings(r *request, back string) (drafts.Arrival, error) {
 	owner, err := s.owner(r)
-	a := drafts.Arrival{Owner: owner}
-	if u, err := url.Parse(back); err == nil && u.Path == view.WritePath {
-		a.Category = cmp.Or(u.Query().Get("place"), "/")
-	}
-	return a, err
+	query, _ := toWrite(back)
+	return drafts.Arrival{Owner: owner, Category: query.Get("place")}, err
 }
 
 // waits reports whether a text waits for somebody who is about to sign in on the way to the form for a
 // post.
 func (s *Server) waits(r *request, back string) (bool, error) {
-	if path, _, _ := strings.Cut(back, "?"); path != view.WritePath {
+	if _, is := toWrite(back); !is {
 		return false, nil
 	}
 	owner, err := s.owner(r)

@@ -300,6 +300,39 @@ func TestVisitorIsSignedInSince(t *testing.T) {
 	}
 }
 
+// G4 (c): signing in on the way to "Write", which asks for no place, leaves the account's current draft as it is, by every road there.
+func TestSignInToWrite(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	const write, login = "/posts/new", "/login?back=%2Fposts%2Fnew"
+	ann := s.Person("ann")
+	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").Wants(303)
+	ann.Visitor().Post("/drafts", "draft", "/chess-club", "body", "of the account", "to", "chess-club").Wants(303)
+	signIn := func(v *webtest.Visitor) {
+		t.Helper()
+		v.Post("/login", "username", "ann", "password", webtest.Password, "back", write).LeadsTo(write)
+		v.Get("/drafts").Wants(200).Has("of the account").Lacks("Put aside")
+	}
+	v := s.Visitor()
+	v.Get(write).Wants(200)
+	signIn(v)
+	v.Get(write).Wants(200).Has("of the account", `value="chess-club" checked`)
+	v = s.Visitor() // without a cookie
+	v.Post(write, "draft", "/", "body", " ").LeadsTo(login)
+	signIn(v)
+	v.Get(write).Wants(200).Has("of the account")
+	brings := s.Visitor()
+	brings.Get(write).Wants(200)
+	brings.Post(write, "keep", "1", "draft", "/bob", "body", "of the visitor").Wants(303)
+	setDoors(s, site.OpenToAll, true)
+	v = s.Visitor()
+	v.Get(write).LeadsTo(login)
+	signIn(v)
+	v.Get(write).Wants(200).Has("of the account")
+	signIn(brings)
+	brings.Get(write).Wants(200).Has("of the visitor") // the later one
+}
+
 // A private site, and one where nobody can sign up, keep nothing of strangers.
 func TestVisitorsOfClosedSites(t *testing.T) {
 	t.Parallel()

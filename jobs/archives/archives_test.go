@@ -27,6 +27,7 @@ import (
 	"riverrun/timelines/drafts"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/files"
+	"riverrun/timelines/listings"
 	"riverrun/timelines/reports"
 )
 
@@ -100,11 +101,18 @@ func (w *town) comment(author int64, code, body string) {
 // upload stores a file and attaches it to a new post of its owner.
 func (w *town) upload(owner int64, name, content, alt string) (file string) {
 	w.Helper()
+	code := w.loose(owner, name, content)
+	_, err := w.Posts.Create(w.Context(), timelines.NewPost{Author: owner, Body: "With " + name, Files: []files.Attachment{{Code: code, Alt: alt}}})
+	w.must(err)
+	return code
+}
+
+// loose uploads a file of no post.
+func (w *town) loose(owner int64, name, content string) (file string) {
+	w.Helper()
 	sum, size, err := w.blobs.Put(w.Context(), strings.NewReader(content), 1<<20)
 	w.must(err)
 	code, err := w.Files.Add(w.Context(), files.New{Owner: owner, Name: name, Sum: sum, Bytes: size})
-	w.must(err)
-	_, err = w.Posts.Create(w.Context(), timelines.NewPost{Author: owner, Body: "With " + name, Files: []files.Attachment{{Code: code, Alt: alt}}})
 	w.must(err)
 	return code
 }
@@ -246,9 +254,15 @@ func TestContents(t *testing.T) {
 	w.did(w.Hides.HideTerm(ctx, ann, "lottery"))
 	_, _, err = w.Hides.HidePost(ctx, ann, theirs)
 	w.must(err)
-	_, err = w.Posts.Schedule(ctx, timelines.NewPost{Author: ann, Body: "For tomorrow"}, timelines.When{At: time.Now().Add(24 * time.Hour), Zone: "UTC"})
+	attached := w.loose(ann, "sails.txt", "sails")
+	_, err = w.Posts.Schedule(ctx, timelines.NewPost{
+		Author: ann, Body: "For tomorrow", Language: "ru", Files: []files.Attachment{{Code: attached, Alt: "white sails"}},
+	}, timelines.When{At: time.Now().Add(24 * time.Hour), Zone: "UTC"})
 	w.must(err)
-	_, err = w.Drafts.Save(ctx, ann, drafts.Draft{Place: "/", Body: "Half a thought"}, 1000, "")
+	unsent := w.loose(ann, "oars.txt", "oars")
+	_, err = w.Drafts.Save(ctx, ann, drafts.Draft{Place: "/", Body: "Half a thought", Language: "en", Uploads: []string{unsent}}, 1000, "")
+	w.must(err)
+	_, err = w.Drafts.Save(ctx, ann, drafts.Draft{Place: "/sailing?listing", Listing: &listings.Fields{Price: "12", Place: "The pier"}}, 1000, "")
 	w.must(err)
 	_, err = reports.Open(w.Store).File(ctx, ann, reports.Thing{Name: "cat"}, reports.Spam, "Cat is a robot")
 	w.must(err)
@@ -276,7 +290,8 @@ func TestContents(t *testing.T) {
 		}
 	})
 	year := fmt.Sprintf("%d.html", time.Now().UTC().Year())
-	if want := []string{"2011.html", year, "data.json", "files/" + code + ".txt", "index.html"}; !slices.Equal(names, want) {
+	want := []string{"2011.html", year, "data.json", "files/" + code + ".txt", "files/" + attached + ".txt", "files/" + unsent + ".txt", "index.html"}
+	if slices.Sort(want); !slices.Equal(names, want) {
 		t.Errorf("the archive has %q, want %q", names, want)
 	}
 	if got := all["files/"+code+".txt"]; got != "a boat" {
@@ -294,8 +309,10 @@ func TestContents(t *testing.T) {
 		"posts":    {"An old one with <script>", "Bob answers", "A letter to bob", `"name": "bob"`, "Where ann is not any more", `a <b>boat</b>`, `boat.TXT`},
 		"comments": {"Ann elsewhere", theirs}, "likes": {theirs}, "faves": {theirs, secret}, "subscriptions": {`"bob"`}, "subscribers": {`"bob"`},
 		"lists": {"Close ones", `"bob"`}, "groups": {"sailing", "closed"}, "groups_administered": {"sailing"}, "bans": {`"eve"`},
-		"hidden_words": {"lottery"}, "hidden_posts": {theirs}, "drafts": {"Half a thought"}, "scheduled_posts": {"For tomorrow"}, "sources": {"https://a.example/feed"},
-		"sessions": {"Firefox, Linux"}, "reports": {"Cat is a robot"}, "invitations": {"for dan"},
+		"hidden_words": {"lottery"}, "hidden_posts": {theirs}, "sources": {"https://a.example/feed"},
+		"drafts":          {"Half a thought", `"language": "en"`, `"name": "oars.txt"`, `"path": "files/` + unsent + `.txt"`, "The pier"},
+		"scheduled_posts": {"For tomorrow", `"language": "ru"`, `"name": "sails.txt"`, `"path": "files/` + attached + `.txt"`, "white sails"},
+		"sessions":        {"Firefox, Linux"}, "reports": {"Cat is a robot"}, "invitations": {"for dan"},
 		"comment_likes": nil, "requests_sent": nil, "requests_received": nil, "hidden_people": nil, "muted_posts": nil, "words_of_tags": nil, "account_events": nil,
 	} {
 		if data[section] == nil {

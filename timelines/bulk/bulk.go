@@ -3,8 +3,8 @@
 // own page, with the rights of that moment, so a post that cannot be changed is skipped and the others
 // are not held up.
 //
-// A job does it block by block ([Store.Step]), until the author may not sign in any more. A crash repeats a block, which changes nothing twice. An author has one
-// such work at a time.
+// A job does it block by block ([Store.Step]), until the author may not sign in any more. A crash repeats a block, which
+// changes nothing twice and counts each post once. An author has one such work at a time.
 package bulk
 
 import (
@@ -44,9 +44,10 @@ var ErrWorking = errors.New("several posts are being changed already")
 // Wish is what an author wants done.
 type Wish struct {
 	Act Act
-	// Codes are the chosen posts; nil: all of Preset that are there now.
+	// Codes are the chosen posts; nil: all of Preset that are there now, and have no greater id than Until, if that is not 0.
 	Codes  []string
 	Preset publishing.Preset
+	Until  int64
 	// To are the destinations of Move, as in timelines.NewPost.To; of Close it is listings.Sold or listings.Given alone.
 	To []string
 }
@@ -76,8 +77,11 @@ type Work struct {
 	Preset       publishing.Preset
 	Destinations []string
 	UntilID      int64
-	After        *time.Time
-	AfterID      int64
+	// After and AfterID say where the next block begins.
+	After   *time.Time
+	AfterID int64
+	// Block are the posts that are being changed; nil: none are chosen yet.
+	Block []string
 }
 
 // Working reports whether it goes on.
@@ -118,13 +122,18 @@ func (s *Store) Begin(ctx context.Context, author int64, w Wish) error {
 			codes = append(codes, code)
 		}
 	}
-	total := int64(len(codes))
+	total, until := int64(len(codes)), int64(0)
 	if w.Codes == nil {
-		numbers, err := s.timelines.Publishing.Numbers(ctx, author)
-		if err != nil {
+		var err error
+		if until, err = s.timelines.Publishing.Newest(ctx, author); err != nil {
 			return err
 		}
-		total = numbers.Posts[w.Preset]
+		if w.Until != 0 {
+			until = min(until, w.Until)
+		}
+		if total, err = s.timelines.Publishing.CountUntil(ctx, author, w.Preset, until); err != nil {
+			return err
+		}
 	}
 	if total <= 0 {
 		return &timelines.InvalidError{Field: "post", Code: "posts_none"}
@@ -132,15 +141,15 @@ func (s *Store) Begin(ctx context.Context, author int64, w Wish) error {
 	return s.timelines.InTx(ctx, func(tx pgx.Tx) error {
 		const begin = `
 			INSERT INTO bulk_acts (account_id, act, preset, codes, destinations, total, until_id)
-			VALUES (@account, @act, @preset, @codes, @to, @total, (SELECT coalesce(max(id), 0) FROM posts WHERE author_id = @account))
+			VALUES (@account, @act, @preset, @codes, @to, @total, @until)
 			ON CONFLICT (account_id) DO UPDATE SET id = DEFAULT, act = excluded.act, preset = excluded.preset, codes = excluded.codes,
 				destinations = excluded.destinations, total = excluded.total, until_id = excluded.until_id, created_at = now(),
-				done = 0, skipped = 0, problem = '', after = NULL, after_id = 0, state = 'working'
+				done = 0, skipped = 0, problem = '', after = NULL, after_id = 0, block = NULL, state = 'working'
 			WHERE bulk_acts.state <> 'working'
 			RETURNING id`
 		var id int64
 		err := tx.QueryRow(ctx, begin, pgx.StrictNamedArgs{
-			"account": author, "act": string(w.Act), "preset": string(w.Preset), "codes": codes, "to": orEmpty(w.To), "total": total,
+			"account": author, "act": string(w.Act), "preset": string(w.Preset), "codes": codes, "to": orEmpty(w.To), "total": total, "until": until,
 		}).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrWorking
@@ -159,7 +168,7 @@ func orEmpty(list []string) []string {
 	return list
 }
 
-const columns = `id, act, state, total, done, skipped, problem, codes, preset, destinations, until_id, after, after_id`
+const columns = `id, act, state, total, done, skipped, problem, codes, preset, destinations, until_id, after, after_id, block`
 
 // Find returns the author's last work, the zero Work if there is none.
 func (s *Store) Find(ctx context.Context, author int64) (Work, error) {
@@ -220,12 +229,12 @@ func (s *Store) Step(ctx context.Context, id int64, act Acting) (more bool, err 
 	if err != nil {
 		return false, fmt.Errorf("read work on several posts: %w", err)
 	}
-	codes, next, err := s.next(ctx, author, w)
-	if err != nil {
-		return false, err
+	if w.Block == nil {
+		if w, err = s.take(ctx, author, w); err != nil || w.Block == nil {
+			return false, err
+		}
 	}
-	was := w
-	for _, code := range codes {
+	for _, code := range w.Block {
 		problem, err := s.one(ctx, author, w, code, act)
 		switch {
 		case timelines.IsSilenced(err):
@@ -238,20 +247,42 @@ func (s *Store) Step(ctx context.Context, id int64, act Acting) (more bool, err 
 			w.Done++
 		}
 	}
-	return s.keep(ctx, was, w, next)
+	return s.keep(ctx, w)
 }
 
-// keep writes how far the work is, unless another process was faster with the same block.
-func (s *Store) keep(ctx context.Context, was, w Work, next publishing.Place) (more bool, err error) {
-	more = next != publishing.Place{}
+// take writes down which posts are the next block before any is changed: a step that repeats it after a crash counts
+// the same posts, though they may have left the preset. The Block stays nil if another process was faster.
+func (s *Store) take(ctx context.Context, author int64, w Work) (Work, error) {
+	codes, next, err := s.next(ctx, author, w)
+	if err != nil {
+		return w, err
+	}
+	codes = orEmpty(codes)
+	const take = `
+		UPDATE bulk_acts SET block = @block, after = @after, after_id = @after_id
+		WHERE id = @id AND state = 'working' AND block IS NULL AND (after, after_id) IS NOT DISTINCT FROM (@was, @was_id)`
+	tag, err := s.timelines.Pool().Exec(ctx, take, pgx.StrictNamedArgs{
+		"id": w.ID, "block": codes, "after": next.CreatedAt, "after_id": next.ID, "was": w.After, "was_id": w.AfterID,
+	})
+	if err != nil {
+		return w, fmt.Errorf("take several posts: %w", err)
+	}
+	if tag.RowsAffected() > 0 {
+		w.Block, w.After, w.AfterID = codes, &next.CreatedAt, next.ID
+	}
+	return w, nil
+}
+
+// keep writes what became of the block, unless another process was faster with it.
+func (s *Store) keep(ctx context.Context, w Work) (more bool, err error) {
 	const keep = `
-		UPDATE bulk_acts SET done = @done, skipped = @skipped, problem = @problem, after = @after, after_id = @after_id,
-			state = CASE WHEN state = 'working' AND NOT @more THEN 'done' ELSE state END
-		WHERE id = @id AND (after, after_id) IS NOT DISTINCT FROM (@was, @was_id)
+		UPDATE bulk_acts SET done = @done, skipped = @skipped, problem = @problem, block = NULL,
+			state = CASE WHEN state = 'working' AND @last THEN 'done' ELSE state END
+		WHERE id = @id AND block IS NOT NULL AND (after, after_id) = (@after, @after_id)
 		RETURNING state = 'working'`
 	err = s.timelines.Pool().QueryRow(ctx, keep, pgx.StrictNamedArgs{
-		"id": w.ID, "done": w.Done, "skipped": w.Skipped, "problem": w.Problem, "more": more,
-		"after": next.CreatedAt, "after_id": next.ID, "was": was.After, "was_id": was.AfterID,
+		"id": w.ID, "done": w.Done, "skipped": w.Skipped, "problem": w.Problem,
+		"last": w.After.IsZero(), "after": w.After, "after_id": w.AfterID,
 	}).Scan(&more)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil

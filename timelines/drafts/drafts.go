@@ -399,3 +399,6 @@ const remove = `
 // empty is true for a draft that says only where somebody was about to write (see Draft.Empty). It can be
 // replaced.
 const empty = `(drafts.body = '' AND drafts.uploads = '{}' AND btrim(concat(drafts.listing->>'price', drafts.listing->>'place')) = '')`
+
+// Written is true for the rows of drafts that have something of their writer's.
+const Written = `NOT ` + empty

@@ -102,7 +102,7 @@ const path = `'files/' || f.code || CASE WHEN b.size = 'upload' THEN coalesce(su
 // filesOf are the uploads of @viewer that a condition on the file f holds for, as JSON.
 func filesOf(condition string) string {
 	return `(SELECT coalesce(json_agg(json_build_object('path', ` + path + `, 'name', f.name, 'alt', f.alt, 'picture', f.state = 'picture')
-			ORDER BY f.position), '[]') FROM files f ` + original + ` WHERE f.owner_id = @viewer AND ` + condition + `)`
+			ORDER BY f.position, f.id), '[]') FROM files f ` + original + ` WHERE f.owner_id = @viewer AND ` + condition + `)`
 }
 
 var postsQuery = `

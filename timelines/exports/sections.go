@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/drafts"
 	"riverrun/timelines/rights"
 )
 
@@ -105,12 +106,14 @@ var Sections = []Section{
 		SELECT 0 AS key1, 0 AS key2, json_build_object('tag', tag, 'word', word) AS row
 		FROM dictionary_words WHERE owner_id = @viewer ORDER BY no`},
 	{Name: "drafts", query: `
-		SELECT 0 AS key1, 0 AS key2, json_build_object('place', place, 'at', saved_at, 'destinations', destinations, 'text', body, 'listing', listing, 'parked', parked,
-			'current', EXISTS (SELECT FROM current_drafts c WHERE c.draft_id = d.id)) AS row
-		FROM drafts d WHERE account_id = @viewer AND (body <> '' OR uploads <> '{}') ORDER BY place, id`},
+		SELECT 0 AS key1, 0 AS key2, json_build_object('place', place, 'at', saved_at, 'destinations', destinations, 'text', body,
+			'language', nullif(language, ''), 'files', ` + filesOf("f.code = ANY(drafts.uploads)") + `, 'listing', listing, 'parked', parked,
+			'current', EXISTS (SELECT FROM current_drafts c WHERE c.draft_id = drafts.id)) AS row
+		FROM drafts WHERE account_id = @viewer AND ` + drafts.Written + ` ORDER BY place, id`},
 	{Name: "scheduled_posts", query: `
 		SELECT 0 AS key1, 0 AS key2, json_build_object('code', code, 'due_at', due_at, 'zone', zone, 'at', saved_at, 'destinations', destinations,
-			'text', body, 'failed_at', failed_at, 'problem', nullif(problem, '')) AS row
+			'text', body, 'language', nullif(language, ''), 'files', ` + filesOf("f.code = ANY(scheduled_posts.uploads)") + `,
+			'failed_at', failed_at, 'problem', nullif(problem, '')) AS row
 		FROM scheduled_posts WHERE account_id = @viewer ORDER BY due_at, code`},
 	{Name: "sources", query: `
 		SELECT id AS key1, 0 AS key2, json_build_object('code', code, 'way', way, 'mode', mode, 'status', status, 'title', title,

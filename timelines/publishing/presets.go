@@ -171,6 +171,30 @@ func (s *Store) stand(ctx context.Context, author int64, posts []Post) error {
 	return nil
 }
 
+// Newest returns the greatest id of an author's posts, deleted or not; 0 if there never was one.
+func (s *Store) Newest(ctx context.Context, author int64) (id int64, err error) {
+	const query = `SELECT coalesce(max(id), 0) FROM posts WHERE author_id = @author`
+	if err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"author": author}).Scan(&id); err != nil {
+		return 0, fmt.Errorf("newest post of an author: %w", err)
+	}
+	return id, nil
+}
+
+// CountUntil counts the posts of an author's preset with ids up to one. It reads the index of all of them: the counters do not
+// know of ids.
+func (s *Store) CountUntil(ctx context.Context, author int64, preset Preset, until int64) (n int64, err error) {
+	const query = `
+		SELECT count(*) FROM posts
+		WHERE author_id = @author AND status = ANY(@statuses) AND imported = ANY(@origins) AND id <= @until`
+	err = s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{
+		"author": author, "statuses": numbers(preset.statuses()), "origins": preset.origins(), "until": until,
+	}).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count an author's posts: %w", err)
+	}
+	return n, nil
+}
+
 // PlaceOf returns the place of an author's post by its code, deleted or not; ok is false if there never was one.
 func (s *Store) PlaceOf(ctx context.Context, author int64, code string) (at Place, ok bool, err error) {
 	const query = `SELECT created_at, id FROM posts WHERE code = @code AND author_id = @author`

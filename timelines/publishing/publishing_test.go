@@ -236,6 +236,63 @@ func TestMovingTwiceCountsOnce(t *testing.T) {
 	}
 }
 
+// What moderators decided and what is closed stays, whatever becomes of a listing.
+func TestOnlyPublishedAndExpiredPostsMove(t *testing.T) {
+	w := newTown(t)
+	bob := w.person("bob")
+	for from, moves := range map[publishing.Status]bool{
+		publishing.Published: true, publishing.Expired: true,
+		publishing.Waiting: false, publishing.Blocked: false, publishing.Closed: false,
+	} {
+		for _, to := range []publishing.Status{publishing.Published, publishing.Expired} {
+			p := w.post(bob, "bicycle")
+			w.move(from, p.PostID)
+			w.move(to, p.PostID)
+			var got publishing.Status
+			w.must(w.Pool().QueryRow(t.Context(), `SELECT status FROM posts WHERE id = $1`, p.PostID).Scan(&got))
+			if (got == to) != (moves || from == to) {
+				t.Errorf("from %d to %d: got %d", from, to, got)
+			}
+		}
+	}
+	if wrong, err := w.Publishing.Compare(t.Context(), bob.ID); err != nil || len(wrong) > 0 {
+		t.Errorf("counters: %+v (%v)", wrong, err)
+	}
+}
+
+// G11: of two repairs of one author at once, the second looks when the first is done.
+func TestTwoRepairsAtOnce(t *testing.T) {
+	w := newTown(t)
+	bob := w.person("bob")
+	w.post(bob, "hello")
+	_, err := w.Pool().Exec(t.Context(), `UPDATE author_counters SET posts = posts + 100 WHERE author_id = $1`, bob.ID)
+	w.must(err)
+	var repairs sync.WaitGroup
+	w.inTx(func(tx pgx.Tx) error {
+		if _, err := tx.Exec(t.Context(), `SELECT FROM author_counters WHERE author_id = $1 FOR UPDATE`, bob.ID); err != nil {
+			return err
+		}
+		for range 2 {
+			repairs.Go(func() {
+				if _, err := w.Publishing.Repair(t.Context(), bob.ID); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for waiting := 0; waiting < 2; { // for the row, or for the other repair
+			const query = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+			if err := w.Pool().QueryRow(t.Context(), query).Scan(&waiting); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	repairs.Wait()
+	if wrong, err := w.Publishing.Compare(t.Context(), bob.ID); err != nil || len(wrong) > 0 {
+		t.Errorf("after two repairs %+v (%v)", wrong, err)
+	}
+}
+
 // A source's batch changes the counters once, whatever it brings.
 func TestABatchCountsOnce(t *testing.T) {
 	w := newTown(t)

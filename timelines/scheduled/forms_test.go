@@ -306,7 +306,20 @@ func TestTimesInZones(t *testing.T) {
 		{"2027-07-15T18:30", "Europe/Berlin", "2027-07-15T16:30:00Z"},
 		{"2027-07-15T18:30", "America/New_York", "2027-07-15T22:30:00Z"},
 		{"2027-07-15T18:30", "Asia/Kolkata", "2027-07-15T13:00:00Z"},
-		{"2027-03-28T02:30", "Europe/Berlin", "2027-03-28T01:30:00Z"}, // skipped by the clocks
+		// Skipped by the clocks.
+		{"2027-03-28T02:30", "Europe/Berlin", "2027-03-28T01:30:00Z"},
+		{"2027-03-14T02:30", "America/New_York", "2027-03-14T07:30:00Z"},
+		{"2027-09-05T00:30", "America/Santiago", "2027-09-05T04:30:00Z"},
+		{"2011-12-30T10:00", "Pacific/Apia", "2011-12-30T20:00:00Z"}, // a whole day
+		// Shown twice by the clocks.
+		{"2027-10-31T02:30", "Europe/Berlin", "2027-10-31T00:30:00Z"},
+		{"2027-11-07T01:30", "America/New_York", "2027-11-07T05:30:00Z"},
+		{"2027-04-03T23:30", "America/Santiago", "2027-04-04T02:30:00Z"},
+		// Around a change.
+		{"2027-03-14T01:59", "America/New_York", "2027-03-14T06:59:00Z"},
+		{"2027-03-14T03:00", "America/New_York", "2027-03-14T07:00:00Z"},
+		{"2027-10-31T01:59", "Europe/Berlin", "2027-10-30T23:59:00Z"},
+		{"2027-10-31T03:00", "Europe/Berlin", "2027-10-31T02:00:00Z"},
 		{"2027-07-15", "UTC", "due_format"},
 		{"tomorrow", "UTC", "due_format"},
 		{"", "UTC", "due_format"},

@@ -207,6 +207,29 @@ func TestCrashPublishesOnce(t *testing.T) {
 	w.wantPosts(ann, "once")
 }
 
+// TestEditedWhilePublished (G4): an edit that comes while the job holds the version before stands. The job publishes
+// nothing of the old text, and the new one waits for its own time.
+func TestEditedWhilePublished(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	before := w.schedule(ann, "the old text")
+	due := w.arrive()
+	_, err := w.Posts.Schedule(t.Context(), timelines.NewPost{Author: ann, Body: "the new text", Scheduled: before.Version()}, in(time.Hour))
+	w.must(err)
+	if _, published, err := w.Maintenance.PublishDue(t.Context(), due[0]); err != nil || published {
+		t.Errorf("published %v: %v", published, err)
+	}
+	w.wantPosts(ann)
+	if all := w.all(ann); len(all) != 1 || all[0].Body != "the new text" || all[0].Failed() {
+		t.Fatalf("scheduled are %+v, want the new text", all)
+	}
+	_, published, err := w.Maintenance.PublishDue(t.Context(), w.arrive()[0])
+	if err != nil || !published {
+		t.Errorf("at the time of the edit: published %v, %v", published, err)
+	}
+	w.wantPosts(ann, "the new text")
+}
+
 // TestRightsOfTheMoment (G4): what its author may not publish any more stays with its reason,
 // and can be changed and tried again. A bad destination is refused at once.
 func TestRightsOfTheMoment(t *testing.T) {

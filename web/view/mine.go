@@ -31,7 +31,9 @@ type Mine struct {
 	Next    string // the code of the post below which the next page begins
 	Numbers MineNumbers
 	Work    bulk.Work
-	Saved   string
+	// Until is the id of the newest post that All counts.
+	Until int64
+	Saved string
 	// To is what was typed as destinations, and Error what is wrong with the form.
 	To    string
 	Error FormError
@@ -44,6 +46,8 @@ type MineDelete struct {
 	All    bool
 	Codes  []string
 	Count  int
+	// Until is the id of the newest post that Count counts, with All.
+	Until int64
 }
 
 // mineTab is a tab of what the viewer wrote.

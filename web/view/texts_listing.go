@@ -26,6 +26,7 @@ var listingTexts = texts{
 	"listings.condition.used":   {"Used", "Б/у"},
 	"listings.condition.broken": {"Broken", "Неисправно"},
 	"listings.last":             {"Last day", "Последний день"},
+	"listings.last.hint":        {"The day ends at midnight UTC.", "День заканчивается в полночь по UTC."},
 	"listings.until":            {"until {day}", "до {day}"},
 	"listings.offers":           {"Make an offer", "Предложите цену"},
 	"listings.free":             {"Free", "Даром"},

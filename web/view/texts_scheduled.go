@@ -6,8 +6,12 @@ var scheduledTexts = texts{
 	"later.due":   {"Publish at", "Опубликовать"},
 	"later.zone":  {"Time zone", "Часовой пояс"},
 	"later.hint": {
-		"The time is read in this time zone. Without a time the post is published at once.",
-		"Время считается в этом часовом поясе. Если время не указать, запись появится сразу.",
+		"The time is read in this time zone. Without a time the post is published at once. A draft doesn’t keep the time.",
+		"Время считается в этом часовом поясе. Если время не указать, запись появится сразу. В черновике время не сохраняется.",
+	},
+	"later.hint.edit": {
+		"The time is read in this time zone. Without a time “Save” publishes the post at once.",
+		"Время считается в этом часовом поясе. Без времени кнопка «Сохранить» сразу опубликует запись.",
 	},
 	"scheduled.title": {"Scheduled", "Отложенные"},
 	"scheduled.lead": {

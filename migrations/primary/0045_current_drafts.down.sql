@@ -1,0 +1,1 @@
+-- Which drafts are current stays as it is: a draft that its writer chose looks the same.
