@@ -210,7 +210,7 @@ func TestAllOfAListAreThoseThatWereShown(t *testing.T) {
 }
 
 // G22: things are closed several at once, each counts once, and what they brought is told.
-func TestSeveralListingsAreClosed(t *testing.T) {
+func TestSeveralListings(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
 	ann := s.Person("ann")
@@ -225,6 +225,11 @@ func TestSeveralListingsAreClosed(t *testing.T) {
 	for _, m := range regexp.MustCompile(`href="/p/([0-9a-z]{10})"><bdi>([a-z0-9 ]+)`).FindAllStringSubmatch(v.Get("/filter/mine").Wants(200).Body, -1) {
 		codes[m[2]] = m[1]
 	}
+	v.Post("/groups", "name", "sailing", "title", "Sailing", "access", "public").Wants(303)
+	v.Post("/filter/mine", "act", "move", "to", "sailing", "post", codes["chair 1"], "post", codes["no thing"]).Wants(303)
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Wants(200).Has("Moved: 1 of 2", "1 post was skipped", "None of these groups takes listings.")
+	v.Get("/sailing").Wants(200).Has("no thing").Lacks("chair 1.")
 	v.Post("/p/"+codes["chair 2"]+"/close", "how", "sold", "sold", "7.50").Wants(303)
 	v.Post("/filter/mine", "act", "close.given", "post", codes["chair 0"], "post", codes["chair 2"], "post", codes["no thing"]).Wants(303)
 	workOn(t, s, 10)

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/rules"
 )
 
-// Bounds of what is kept for people who are not signed in.
+// Bounds of what is kept for people who are not signed in, beside rules.VisitorLong.
 const (
-	MaxVisitorRunes = 20_000 // characters of one draft
-	MostOfVisitor   = 5      // drafts of one visitor
-	MostOfVisitors  = 10_000 // drafts of all visitors
+	MostOfVisitor  = 5      // drafts of one visitor
+	MostOfVisitors = 10_000 // drafts of all visitors
 	// SafeOfVisitors is how long a draft is kept after it was saved last although the site is full.
 	SafeOfVisitors = 24 * time.Hour
 )
@@ -57,13 +58,13 @@ func DestinationsOf(place string) []string {
 // With ErrGone nothing is stored: the form must send its text again as that of no draft. If its visitor
 // signed in meanwhile, that is the account's.
 //
-// Other errors: ErrInvalid, ErrMany, ErrFull, *NewerError, and an InvalidError "body_long".
+// Other errors: ErrInvalid, ErrMany, ErrFull, *NewerError, and an InvalidError "visitor_long".
 func (s *Store) SaveVisitors(ctx context.Context, owner Owner, d Draft) (savedAt time.Time, err error) {
 	d.Uploads, d.Listing = nil, nil
 	if !IsPostPlace(d.Place) {
 		return time.Time{}, ErrInvalid
 	}
-	if err := d.check(MaxVisitorRunes); err != nil {
+	if err := d.check(rules.VisitorLong); err != nil {
 		return time.Time{}, err
 	}
 	if d.Empty() {

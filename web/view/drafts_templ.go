@@ -9,7 +9,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"riverrun/timelines/drafts"
-	"strconv"
+	"riverrun/timelines/rules"
 	"time"
 )
 
@@ -898,9 +898,9 @@ func VisitorPage(p *Base, v Visitor) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var50 string
-			templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.Itoa(drafts.MaxVisitorRunes))
+			templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(rules.VisitorLong.Maxlength())
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/drafts.templ`, Line: 128, Col: 53}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/drafts.templ`, Line: 128, Col: 46}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var50))
 			if templ_7745c5c3_Err != nil {

@@ -62,6 +62,10 @@ var draftsTexts = texts{
 		"This site can’t keep more texts of people who are not signed in. Sign in to keep it.",
 		"Сайт не может хранить больше текстов от тех, кто не вошёл. Войдите, чтобы сохранить этот.",
 	},
+	"invalid.visitor_long": {
+		"Until you sign in, a text may have at most {most} characters.",
+		"Пока вы не вошли, в тексте может быть не больше {most} знаков.",
+	},
 	"invalid.drafts_many": {
 		"You have {most} drafts. Discard some to keep more.",
 		"У вас уже {most} черновиков. Выбросьте ненужные, чтобы сохранить новые.",

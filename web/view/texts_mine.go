@@ -57,10 +57,11 @@ var mineTexts = texts{
 	"mine.work.move.done":     {"Moved: {done} of {total}", "Перемещено: {done} из {total}"},
 	"mine.work.move.stopped":  {"Stopped. Moved: {done} of {total}", "Остановлено. Перемещено: {done} из {total}"},
 
-	"mine.problem.other":        {"They stay as they were.", "Они остались как были."},
-	"mine.problem.not_found":    {"They are gone, or you can’t see them any more.", "Их уже нет, или они вам больше не видны."},
-	"mine.problem.listing_none": {"They are no listings.", "Это не объявления."},
-	"mine.problem.forbidden":    {"You may not change them.", "Вам нельзя их изменять."},
-	"mine.problem.to_forbidden": {"You may not post there.", "Туда вам писать нельзя."},
-	"mine.problem.to_closed":    {"A group they stand in takes no posts of yours any more.", "Группа, в которой они стоят, больше не принимает ваших записей."},
+	"mine.problem.other":         {"They stay as they were.", "Они остались как были."},
+	"mine.problem.not_found":     {"They are gone, or you can’t see them any more.", "Их уже нет, или они вам больше не видны."},
+	"mine.problem.listing_none":  {"They are no listings.", "Это не объявления."},
+	"mine.problem.listing_place": {"None of these groups takes listings.", "Ни одна из этих групп не принимает объявления."},
+	"mine.problem.forbidden":     {"You may not change them.", "Вам нельзя их изменять."},
+	"mine.problem.to_forbidden":  {"You may not post there.", "Туда вам писать нельзя."},
+	"mine.problem.to_closed":     {"A group they stand in takes no posts of yours any more.", "Группа, в которой они стоят, больше не принимает ваших записей."},
 }
