@@ -48,7 +48,7 @@ func destinationsOf(values []string) []string {
 }
 
 // newPost is the page with the form for a post: with the draft of the place asked for, or the current
-// one if it is a post's.
+// one if it is a plain post's. That of a listing goes on in the form of its group.
 func (s posts) newPost(w http.ResponseWriter, r *request) error {
 	if r.URL.Query().Has("listing") {
 		return s.newListing(w, r)
@@ -62,7 +62,7 @@ func (s posts) newPost(w http.ResponseWriter, r *request) error {
 		if d, found, err = s.timelines.Drafts.Current(r.Context(), r.viewer.AccountID); err != nil {
 			return err
 		}
-		found = found && (drafts.IsPostPlace(d.Place) || d.ListingIn() != "")
+		found = found && drafts.IsPostPlace(d.Place)
 	}
 	if !found {
 		place = cmp.Or(place, "/")
@@ -185,5 +185,5 @@ func (s posts) choose(r *request, p *view.Base, c *view.Composer, sent []string)
 		}
 	}
 	c.People = strings.Join(typed, " ")
-	return nil
+	return s.nameAudiences(r, p, c.To...)
 }

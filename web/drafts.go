@@ -21,7 +21,7 @@ func (s unsent) routes(mux router) {
 	mux.Handle("GET "+draftsPath+"/edit", s.members(s.edit))
 	mux.Handle("POST "+draftsPath, s.either(visitors(s).keep, s.save))
 	mux.Handle("POST "+draftsPath+"/discard", s.either(visitors(s).discard, s.discard))
-	mux.Handle("POST "+draftsPath+"/open", s.members(s.open))
+	mux.Handle("POST "+draftsPath+"/open", s.either(visitors(s).open, s.open))
 }
 
 const draftsPath = "/drafts"
@@ -121,8 +121,17 @@ func (s unsent) save(w http.ResponseWriter, r *request) error {
 		writeJSON(w, http.StatusOK, is)
 		return nil
 	}
+	if r.startsAnother() {
+		if err := s.timelines.Drafts.Park(r.Context(), r.viewer.AccountID, drafts.Version{Place: d.Place, SavedAt: savedAt}); err != nil {
+			return err
+		}
+		return redirect(w, r, view.FormURL(d.Place))
+	}
 	return redirect(w, r, draftsPath)
 }
+
+// startsAnother reports whether the form is to be put aside for an empty one.
+func (r *request) startsAnother() bool { return r.PostFormValue(view.KeepField) == view.KeepAnother }
 
 // savedJSON says what happened to a form that river.js keeps.
 type savedJSON struct {
@@ -170,7 +179,7 @@ func (r *request) savedAt() time.Time { return view.SavedOf(r.PostFormValue(view
 // that its button names.
 func draftOf(r *request) drafts.Draft {
 	replaced := r.savedAt()
-	if keep := r.PostFormValue(view.KeepField); keep != "" && keep != "1" {
+	if keep := r.PostFormValue(view.KeepField); keep != "" && keep != "1" && !r.startsAnother() {
 		replaced = view.SavedOf(keep)
 	}
 	return drafts.Draft{

@@ -40,6 +40,9 @@ func SavedOf(value string) time.Time {
 // of SavedField if another draft, which the form shows, is to be replaced.
 const KeepField = "keep"
 
+// KeepAnother is its value if the draft is to be put aside for an empty form.
+const KeepAnother = "another"
+
 // ComposerOf is the form for a post with the text of a draft. It has no destinations and files
 // yet.
 func ComposerOf(d drafts.Draft) Composer {
@@ -73,6 +76,20 @@ const WritePath = "/posts/new"
 // WriteURL leads to the form for a post of that place.
 func WriteURL(place string) string { return WritePath + "?place=" + url.QueryEscape(place) }
 
+// FormURL leads to the form of that place.
+func FormURL(place string) string {
+	if group := (drafts.Draft{Place: place}).ListingIn(); group != "" {
+		return OfferURL(group)
+	}
+	if drafts.IsPostPlace(place) {
+		return WriteURL(place)
+	}
+	return place
+}
+
+// OfferURL leads to the form for a listing in a group.
+func OfferURL(group string) string { return WritePath + "?listing=1&to=" + url.QueryEscape(group) }
+
 // writeURL is where "Write" leads to. For somebody who is not signed in, on the page of a group that
 // takes posts of all, it is a form for that group.
 func (p *Base) writeURL() string {
@@ -89,7 +106,7 @@ func (p *Base) mayBegin() bool { return !p.signedIn() && !p.NoSignUp && !p.Site.
 // Visitor is the form for a post of somebody who is not signed in.
 type Visitor struct {
 	Composer
-	Others   []drafts.Draft // their other drafts
+	Others   []drafts.VisitorDraft // their other drafts
 	JustKept bool
 }
 
