@@ -107,6 +107,21 @@ func (s *Server) nameFollows(r *request, p *view.Base) error {
 	return s.view.NameAudiences(r.Context(), p, nil)
 }
 
+// nameAudiences adds who can read what is sent to those of these places that are groups which the viewer
+// reads and is no member of.
+func (s *Server) nameAudiences(r *request, p *view.Base, places ...timelines.Account) error {
+	var groups []timelines.Account
+	for _, g := range places {
+		if g.Kind == timelines.Group && !p.Sets.Follows.Has(g.ID) && p.Sets.Reads(g.FeedID, g.Access) {
+			groups = append(groups, g)
+		}
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	return s.view.NameAudiences(r.Context(), p, append(p.Groups(), groups...))
+}
+
 // pageOf returns the river behind a page's address: the same for the page, its
 // socket and the replies to its forms. It says nothing about the right to open it.
 // Errors: rivers.ErrNotFound if no river is there, rivers.ErrSignInNeeded,
