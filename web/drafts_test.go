@@ -228,7 +228,7 @@ func TestStartsAnother(t *testing.T) {
 	v.Get("/drafts").Lacks("another tab", "this tab", "Current")
 }
 
-// The same for somebody who is not signed in. What they put aside comes along when they sign in.
+// The same for somebody who is not signed in. A draft that was put aside comes along when they sign in.
 func TestVisitorStartsAnother(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
