@@ -212,7 +212,7 @@ func TestStartsAnother(t *testing.T) {
 			fields = append(fields, "listing", "1", "price", "7")
 		}
 		v.Post("/posts", append(fields, "keep", "1")...).LeadsTo("/drafts")
-		v.Get("/drafts/edit?place=" + url.QueryEscape(tt.place)).Has(words, button)
+		v.Get("/drafts/edit?place="+url.QueryEscape(tt.place)).Has(words, button)
 		v.Post("/posts", append(fields, "keep", "another", "saved", savedAt(v, tt.place), "body", words+", and more")...).LeadsTo(tt.form)
 		v.Get(tt.form).Wants(200).Lacks(words)
 		v.Get("/posts/new").Lacks(words)
