@@ -63,6 +63,13 @@ func (s unsent) list(w http.ResponseWriter, r *request) error {
 	if err := s.view.NameAccounts(ctx, p, ids); err != nil {
 		return err
 	}
+	var places []string
+	for _, d := range all {
+		places = append(places, d.PostedIn())
+	}
+	if err := s.nameGroups(r, p, places); err != nil {
+		return err
+	}
 	keepNoCopy(w, true)
 	numbers, err := mine(s).numbers(r)
 	if err != nil {
@@ -255,15 +262,22 @@ func (s posts) composeDraft(r *request, d drafts.Draft, c view.Composer) (view.C
 	if err := s.nameFollows(r, p); err != nil {
 		return nil, err
 	}
-	if c.Files, err = s.timelines.Files.Loose(r.Context(), r.viewer.AccountID, d.Uploads); err != nil {
-		return nil, err
-	}
-	if c.Direct {
-		c.People = strings.Join(d.Destinations, " ")
-	} else if err := s.choose(r, p, &c, d.Destinations); err != nil {
+	if err := s.fill(r, p, &c, d); err != nil {
 		return nil, err
 	}
 	return view.ComposeAgain(p, c), nil
+}
+
+// fill puts the files and the destinations of a draft into a composer.
+func (s posts) fill(r *request, p *view.Base, c *view.Composer, d drafts.Draft) (err error) {
+	if c.Files, err = s.timelines.Files.Loose(r.Context(), r.viewer.AccountID, d.Uploads); err != nil {
+		return err
+	}
+	if c.Direct {
+		c.People = strings.Join(d.Destinations, " ")
+		return nil
+	}
+	return s.choose(r, p, c, d.Destinations)
 }
 
 // draft is the draft that a form has. If the form names no place, neither does that.

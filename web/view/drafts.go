@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"crypto/rand"
 	"net/url"
 	"strconv"
@@ -117,6 +118,9 @@ func VisitorOf(d drafts.Draft) Visitor {
 	return v
 }
 
+// groupTitle is the title of a group that the viewer reads, and the name of any other place.
+func (p *Base) groupTitle(name string) string { return cmp.Or(p.GroupTitles[name], name) }
+
 // draftTitle says what the draft is to become.
 func draftTitle(p *Base, d drafts.Listed) string {
 	path, to, _ := strings.Cut(d.Place, "?to=")
@@ -124,7 +128,7 @@ func draftTitle(p *Base, d drafts.Listed) string {
 	case d.Closed():
 		return p.Locale.T("drafts.closed")
 	case d.ListingIn() != "":
-		return p.Locale.T("drafts.listing", "place", d.ListingIn())
+		return p.Locale.T("drafts.listing", "place", p.groupTitle(d.ListingIn()))
 	case d.CommentOn() != "":
 		return p.Locale.T("drafts.comment", "post", p.Account(d.PostAuthor).Title+": "+firstLine(PlainText(d.Beginning, d.Markup)))
 	case to != "":
@@ -136,7 +140,7 @@ func draftTitle(p *Base, d drafts.Listed) string {
 	case path == "/":
 		return p.Locale.T("compose.title")
 	}
-	return p.Locale.T("drafts.post.to", "place", strings.TrimPrefix(path, "/"))
+	return p.Locale.T("drafts.post.to", "place", p.groupTitle(strings.TrimPrefix(path, "/")))
 }
 
 // draftBeginning is how the draft's text begins, or, without text, how many files it has.
