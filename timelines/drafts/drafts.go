@@ -105,6 +105,14 @@ func (d Draft) ListingIn() string {
 	return strings.TrimPrefix(path, "/")
 }
 
+// PostedIn returns the name of the account whose page has the form, or "" if that is no page of an account.
+func (d Draft) PostedIn() string {
+	if to := DestinationsOf(d.Place); len(to) > 0 {
+		return to[0]
+	}
+	return d.ListingIn()
+}
+
 // placeForm is the form of the addresses of pages that have a form for a post or a comment.
 var placeForm = regexp.MustCompile(`^/(p/[0-9a-z]{10}|filter/messages(\?to=[a-z0-9-]{3,35})?|filter/only-me|[a-z0-9-]{3,35}(/[a-z0-9-]{1,35}|\?listing)?)?$`)
 

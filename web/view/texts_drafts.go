@@ -10,6 +10,7 @@ var draftsTexts = texts{
 	"drafts.none":    {"You have no drafts.", "Черновиков нет."},
 	"drafts.kept":    {"Draft kept", "Черновик сохранён"},
 	"drafts.keep":    {"Keep as draft", "В черновики"},
+	"drafts.another": {"Start a new one", "Отложить и написать другое"},
 	"drafts.replace": {"Keep this text instead", "Оставить вместо него этот текст"},
 	"drafts.newer": {
 		"There is a newer draft, from another device or tab. It stays until you replace it.",

@@ -35,9 +35,13 @@ var mineTexts = texts{
 	"mine.to":      {"Where to", "Куда"},
 	"mine.move":    {"Move", "Переместить"},
 	"mine.delete":  {"Delete", "Удалить"},
-	"mine.keep":    {"Keep them", "Оставить"},
-	"mine.stop":    {"Stop", "Остановить"},
-	"mine.seen":    {"OK", "Понятно"},
+	"mine.delete.this": {
+		"Delete “{post}”? It cannot be brought back, and its comments and likes go with it.",
+		"Удалить «{post}»? Вернуть запись нельзя, комментарии и отметки пропадут вместе с ней.",
+	},
+	"mine.keep": {"Keep them", "Оставить"},
+	"mine.stop": {"Stop", "Остановить"},
+	"mine.seen": {"OK", "Понятно"},
 	"mine.working": {
 		"Several posts are being changed already. Wait until that is done, or stop it.",
 		"Несколько записей уже изменяются. Подождите, пока это закончится, или остановите.",
