@@ -184,6 +184,6 @@ func expected(err error) bool {
 	return errors.As(err, &invalid) && slices.Contains([]string{
 		"to_forbidden", "to_unknown", "reader_self", "to_eyes", "slug_taken", "subfeed_full",
 		"member_none", "admin_last", "admin_demote", "member_remove", "name_unknown",
-		"list_taken", "list_unknown", "member_unknown", "listing_none", "listing_closed", "to_closed",
+		"list_taken", "list_unknown", "member_unknown", "listing_none", "listing_closed", "listing_place", "to_closed",
 	}, invalid.Code)
 }

@@ -190,8 +190,8 @@ func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 }
 
 // ChangePassword sets a user's password, the first or a new one, and ends all sessions of
-// the user: once the secondary store has Change.Clock, they are shown no page.
-// ErrNotFound if no user has the name.
+// the user: once the secondary store has Change.Clock, they are shown no page. The pages of later
+// sessions tell of a new one. ErrNotFound if no user has the name.
 func (s Accounts) ChangePassword(ctx context.Context, name, password string) (Change, error) {
 	a, err := s.ByName(ctx, name)
 	if err != nil {
@@ -215,9 +215,10 @@ func (s Accounts) storePasswordTx(ctx context.Context, tx pgx.Tx, name, hash str
 		INSERT INTO credentials (account_id, password_hash)
 		SELECT id, @hash FROM accounts WHERE name = @name AND kind = 'user'
 		ON CONFLICT (account_id) DO UPDATE SET password_hash = EXCLUDED.password_hash, updated_at = now()
-		RETURNING account_id`
+		RETURNING account_id, xmax = 0`
 	var c Change
-	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"name": name, "hash": hash}).Scan(&c.Actor)
+	var first bool // a row that is inserted has no xmax
+	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"name": name, "hash": hash}).Scan(&c.Actor, &first)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Change{}, ErrNotFound
 	}
@@ -228,11 +229,14 @@ func (s Accounts) storePasswordTx(ctx context.Context, tx pgx.Tx, name, hash str
 	if err != nil {
 		return c, err
 	}
-	const tell = `
-		INSERT INTO account_events (account_id, at, kind)
-		VALUES (@account, ` + clockMicros + `, 'password') ON CONFLICT DO NOTHING`
-	if _, err := tx.Exec(ctx, tell, pgx.StrictNamedArgs{"account": c.Actor}); err != nil {
-		return c, fmt.Errorf("tell of a new password: %w", err)
+	// The first password changed none: nobody has signed in before, who should look at it.
+	if !first {
+		const tell = `
+			INSERT INTO account_events (account_id, at, kind)
+			VALUES (@account, ` + clockMicros + `, 'password') ON CONFLICT DO NOTHING`
+		if _, err := tx.Exec(ctx, tell, pgx.StrictNamedArgs{"account": c.Actor}); err != nil {
+			return c, fmt.Errorf("tell of a new password: %w", err)
+		}
 	}
 	c.Clock, err = tickTx(ctx, tx, append(ended, Invalidation{Kind: InvalidSets, AccountID: c.Actor})...)
 	return c, err

@@ -79,15 +79,15 @@ func (s Posts) check(n NewPost) (w writtenPost, err error) {
 }
 
 // admitTx finds and locks the destinations (addressTx), and returns an error unless the author may write to them.
-func (s Posts) admitTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (address, []destination, error) {
+func (s Posts) admitTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (address, error) {
 	where, found, err := addressTx(ctx, tx, author, to)
 	if err != nil {
-		return address{}, nil, err
+		return address{}, err
 	}
 	if err := checkWritableTx(ctx, tx, author, found); err != nil {
-		return address{}, nil, err
+		return address{}, err
 	}
-	return where, found, s.checkReachTx(ctx, tx, author, found)
+	return where, s.checkReachTx(ctx, tx, author, found)
 }
 
 // ToEyes is the destination that only the author reads. No account and no sub-feed can
@@ -114,7 +114,7 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		return Change{}, err
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		where, found, err := s.admitTx(ctx, tx, n.Author, w.to)
+		where, err := s.admitTx(ctx, tx, n.Author, w.to)
 		if err != nil {
 			return Change{}, err
 		}
@@ -140,7 +140,7 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if _, err := w.attach.setTx(ctx, tx, n.Author, c.PostID, 0); err != nil {
 			return Change{}, err
 		}
-		if err := listTx(ctx, tx, c.PostID, w.offer, found); err != nil {
+		if err := listTx(ctx, tx, c.PostID, w.offer, where.decisive); err != nil {
 			return Change{}, err
 		}
 		entered, err := placeTx(ctx, tx, c.PostID, textLang.lang, where)

@@ -40,11 +40,17 @@ func (s Posts) CheckDestinations(ctx context.Context, actor int64, to []string) 
 	return err
 }
 
-// resendTx is moveTx of a post to the destinations found, by its author.
+// resendTx is moveTx of a post to the destinations found, by its author. A listing that stays where it
+// is may stay in a group that takes no more listings; one that moves may not.
 func (s *core) resendTx(ctx context.Context, tx pgx.Tx, p lockedPost, found []destination, decisive []int64) (touched []int64, moved bool, err error) {
 	stands, err := decisiveTx(ctx, tx, p.ID)
 	if err != nil {
 		return nil, false, err
+	}
+	if !slices.Equal(stands, decisive) {
+		if err := checkListingMoveTx(ctx, tx, p.ID, decisive); err != nil {
+			return nil, false, err
+		}
 	}
 	fresh := slices.DeleteFunc(found, func(d destination) bool { return slices.Contains(stands, d.TimelineID) })
 	if err := checkWritableTx(ctx, tx, p.AuthorID, fresh); err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riverrun/timelines/kinds"
 	"riverrun/timelines/listings"
 	"riverrun/timelines/publishing"
 	"riverrun/timelines/rules"
@@ -26,26 +25,46 @@ func offerOf(f *listings.Fields) (*listings.Offer, error) {
 
 // listTx makes a new post a listing, unless the offer is nil. An InvalidError "listing_place" says that
 // none of its destinations is a group that takes listings.
-func listTx(ctx context.Context, tx pgx.Tx, post int64, o *listings.Offer, found []destination) error {
+func listTx(ctx context.Context, tx pgx.Tx, post int64, o *listings.Offer, decisive []int64) error {
 	if o == nil {
 		return nil
 	}
-	var groups []int64
-	for _, d := range found {
-		if d.Kind == kinds.Group {
-			groups = append(groups, d.TimelineID)
-		}
-	}
-	const query = `
-		SELECT EXISTS (SELECT FROM timelines t JOIN accounts a ON a.id = t.their_id WHERE t.id = ANY(@groups) AND a.listings_in <> '')`
-	var takes bool
-	if err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"groups": groups}).Scan(&takes); err != nil {
-		return fmt.Errorf("find who takes listings: %w", err)
+	takes, err := takeListingsTx(ctx, tx, decisive)
+	if err != nil {
+		return err
 	}
 	if !takes {
 		return rules.ListingPlace.Broken("")
 	}
 	return listings.AddTx(ctx, tx, post, *o)
+}
+
+// takeListingsTx reports whether one of some timelines is that of a group that takes listings.
+func takeListingsTx(ctx context.Context, tx pgx.Tx, among []int64) (takes bool, err error) {
+	const query = `
+		SELECT EXISTS (
+			SELECT FROM timelines t JOIN accounts a ON a.id = t.their_id
+			WHERE t.id = ANY(@among) AND t.kind = 'group' AND a.listings_in <> '')`
+	if err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"among": among}).Scan(&takes); err != nil {
+		return false, fmt.Errorf("find who takes listings: %w", err)
+	}
+	return takes, nil
+}
+
+// checkListingMoveTx returns an InvalidError "listing_place" if a locked post is a listing, and none of
+// the timelines where it is to stand is that of a group that takes listings.
+func checkListingMoveTx(ctx context.Context, tx pgx.Tx, post int64, decisive []int64) error {
+	switch _, err := listings.Find(ctx, tx, post); {
+	case errors.Is(err, listings.ErrNone):
+		return nil
+	case err != nil:
+		return err
+	}
+	takes, err := takeListingsTx(ctx, tx, decisive)
+	if err == nil && !takes {
+		err = rules.ListingPlace.Broken("")
+	}
+	return err
 }
 
 // relistTx changes the listing of a locked post, unless the fields are nil. The caller applies what it counts.

@@ -93,12 +93,43 @@ func TestAListing(t *testing.T) {
 	if n := value[int](w, `SELECT count(*) FROM posts`); n != 1 {
 		t.Errorf("%d posts, want 1", n)
 	}
-	// A listing that leaves the group stays one.
-	body := "a lamp"
-	_, err := w.Posts.Revise(ctx, ann.ID, c.Code, Revision{Body: &body, To: []string{"ann"}})
+	w.sound()
+}
+
+// G22: its author moves a listing only so that it stands in a group that takes listings. It stays in one
+// that takes no more, and when an administrator takes it out.
+func TestAListingMoves(t *testing.T) {
+	w := newTown(t)
+	ctx := t.Context()
+	bob, ann := w.user("bob"), w.user("ann")
+	w.market(bob)
+	w.group(bob, "club", Public)
+	c, plain := w.offer(ann, "a lamp", "10"), w.post(ann, "no listing", "market")
+	move := func(want, code string, to ...string) {
+		t.Helper()
+		body := strings.Join(to, " and ")
+		_, err := w.Posts.Revise(ctx, ann.ID, code, Revision{Body: &body, To: to})
+		if got := codesOf(err); got != want || err != nil && want == "" {
+			t.Errorf("to %s: got %q (%v), want %q", body, got, err, want)
+		}
+	}
+	move("to: listing_place", c.Code, "club")
+	move("to: listing_place", c.Code, "ann", "club")
+	move("to: listing_place", c.Code, ToEyes)
+	move("", c.Code, "market", "ann")
+	move("", c.Code, "market", "club")
+	move("", plain.Code, "club")
+	if got := value[string](w, `SELECT body FROM posts WHERE id = $1`, c.PostID); got != "market and club" {
+		t.Errorf("the text is %q: a move that is refused changes it", got)
+	}
+	_, err := w.Groups.SetListings(ctx, bob.ID, "market", "")
 	w.must(err)
-	if got := w.listing(c); got.State != listings.Active {
-		t.Errorf("after a move: %+v", got)
+	move("", c.Code, "market", "club")
+	move("to: listing_place", c.Code, "market")
+	_, err = w.Posts.RemoveFromGroup(ctx, bob.ID, c.Code, "market")
+	w.must(err)
+	if l := w.listing(c); l.State != listings.Active {
+		t.Errorf("taken out of the group: %+v", l)
 	}
 	w.sound()
 }

@@ -119,7 +119,7 @@ type Revision struct {
 // Revise makes all of a revision, or nothing. ErrNotFound if the actor cannot read the post,
 // ErrForbidden if it is another's; the InvalidErrors are those of Create, "to_none", and "to_closed"
 // with the name of a group where the post stands after it and the author may not post any more, unless the
-// revision only moves it (see barredTx); with Listing also "listing_none" and "listing_closed".
+// revision only moves it (see barredTx); "listing_place" if a listing moves to where no group takes listings; with Listing also "listing_none" and "listing_closed".
 func (s Posts) Revise(ctx context.Context, actor int64, code string, r Revision) (Change, error) {
 	var attach *attached
 	if r.SetFiles {

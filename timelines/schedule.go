@@ -84,7 +84,7 @@ func (s Posts) Schedule(ctx context.Context, n NewPost, at When) (Change, error)
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		c := Change{Actor: n.Author}
-		if _, _, err := s.admitTx(ctx, tx, n.Author, w.to); err != nil {
+		if _, err := s.admitTx(ctx, tx, n.Author, w.to); err != nil {
 			return c, err
 		}
 		asked, err := askedTx(ctx, tx, n.Author, n.Files)

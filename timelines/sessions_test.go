@@ -3,6 +3,7 @@ package timelines
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -156,6 +157,7 @@ func TestSetPasswordEndsSessions(t *testing.T) {
 	w.user("imported")
 	w.must(second(w.Accounts.ChangePassword(t.Context(), "imported", "a first one")))
 	w.signIn("imported", "a first one")
+	w.same("whom a new password is told", value[string](w, `SELECT string_agg(DISTINCT account_id::text, ' ') FROM account_events WHERE kind = 'password'`), fmt.Sprint(bob.ID))
 	w.same("clock where no session ended", w.clock(), before+3)
 
 	w.group(bob, "club", Public)

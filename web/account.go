@@ -170,6 +170,9 @@ func (s accounts) accountView(r *request, at view.Page, n rivers.Name, name stri
 	}
 	v.Heading = "@" + a.Name
 	v.NoIndex = v.NoIndex || at.Filtered
+	if err := s.nameAudiences(r, v.Base, a); err != nil {
+		return view.Account{}, err
+	}
 	page := view.Account{River: v, Who: a, Access: a.Access}
 	if n.Kind == rivers.Search && (!page.Reads() || v.Sets.BlockedBetween(a.ID) || v.Sets.Unseen.Has(a.ID)) {
 		return view.Account{}, rivers.ErrForbidden // as of the group's own river

@@ -42,6 +42,11 @@ func TestDestinationsOffered(t *testing.T) {
 	a.Post("/settings/writing", "group", "closed-shop", "writers", "admins").Wants(303)
 	a.Post("/settings/writing", "group", "canoes", "writers", "anyone").Wants(303)
 	v := bob.Visitor()
+	// The forms for a group that takes posts of those who are no members know its readers, too.
+	for _, form := range []string{"/canoes", "/posts/new?place=%2Fcanoes"} {
+		v.Get(form).Wants(200).Has(`<span role="status">Everybody can read this</span>`, `value="canoes" checked data-level="0" data-who="group Canoes" data-alone="Everybody can read this"`)
+	}
+	v.Get("/posts/new?place=%2Fcellar").Wants(200).Has(`value="cellar" checked>`).Lacks("group Cellar")
 	v.Get("/search/names?to&q=c").Wants(200).Has(`data-name="canoes"`, `data-name="cat"`, "Everybody can read this").
 		Lacks("cellar", "closed-shop")
 	v.Get("/search/names?q=c").Wants(200).Has(`data-name="cat"`).Lacks("canoes")

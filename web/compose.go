@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -48,7 +47,7 @@ func destinationsOf(values []string) []string {
 }
 
 // newPost is the page with the form for a post: with the draft of the place asked for, or the current
-// one if it is a post's.
+// one if it is a plain post's. That of a listing goes on in the form of its group.
 func (s posts) newPost(w http.ResponseWriter, r *request) error {
 	if r.URL.Query().Has("listing") {
 		return s.newListing(w, r)
@@ -57,21 +56,9 @@ func (s posts) newPost(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	d, found := drafts.Draft{}, false
-	if place == "" {
-		if d, found, err = s.timelines.Drafts.Current(r.Context(), r.viewer.AccountID); err != nil {
-			return err
-		}
-		found = found && (drafts.IsPostPlace(d.Place) || d.ListingIn() != "")
-	}
-	if !found {
-		place = cmp.Or(place, "/")
-		if d, found, err = s.timelines.Drafts.Find(r.Context(), r.viewer.AccountID, place); err != nil {
-			return err
-		}
-	}
-	if !found {
-		d = drafts.Draft{Place: place, Destinations: drafts.DestinationsOf(place)}
+	d, found, err := s.draftToWrite(r, place)
+	if err != nil {
+		return err
 	}
 	page, err := s.composeDraft(r, d, view.ComposerOf(d))
 	if err != nil {
@@ -79,6 +66,22 @@ func (s posts) newPost(w http.ResponseWriter, r *request) error {
 	}
 	keepNoCopy(w, found)
 	return s.html(w, r, http.StatusOK, page)
+}
+
+// draftToWrite is the draft that the form of a place begins with, or, without a place, the current one if it
+// is a plain post's; found is false if it is a new one.
+func (s *Server) draftToWrite(r *request, place string) (d drafts.Draft, found bool, err error) {
+	if place == "" {
+		d, found, err = s.timelines.Drafts.Current(r.Context(), r.viewer.AccountID)
+		if err != nil || found && drafts.IsPostPlace(d.Place) {
+			return d, found, err
+		}
+		place = "/"
+	}
+	if d, found, err = s.timelines.Drafts.Find(r.Context(), r.viewer.AccountID, place); err == nil && !found {
+		d = drafts.Draft{Place: place, Destinations: drafts.DestinationsOf(place)}
+	}
+	return d, found, err
 }
 
 func (s posts) createPost(w http.ResponseWriter, r *request) error {
@@ -185,5 +188,5 @@ func (s posts) choose(r *request, p *view.Base, c *view.Composer, sent []string)
 		}
 	}
 	c.People = strings.Join(typed, " ")
-	return nil
+	return s.nameAudiences(r, p, c.To...)
 }

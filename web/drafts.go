@@ -21,7 +21,7 @@ func (s unsent) routes(mux router) {
 	mux.Handle("GET "+draftsPath+"/edit", s.members(s.edit))
 	mux.Handle("POST "+draftsPath, s.either(visitors(s).keep, s.save))
 	mux.Handle("POST "+draftsPath+"/discard", s.either(visitors(s).discard, s.discard))
-	mux.Handle("POST "+draftsPath+"/open", s.members(s.open))
+	mux.Handle("POST "+draftsPath+"/open", s.either(visitors(s).open, s.open))
 }
 
 const draftsPath = "/drafts"
@@ -61,6 +61,13 @@ func (s unsent) list(w http.ResponseWriter, r *request) error {
 		ids[i] = d.PostAuthor
 	}
 	if err := s.view.NameAccounts(ctx, p, ids); err != nil {
+		return err
+	}
+	var places []string
+	for _, d := range all {
+		places = append(places, d.PostedIn())
+	}
+	if err := s.nameGroups(r, p, places); err != nil {
 		return err
 	}
 	keepNoCopy(w, true)
@@ -121,8 +128,17 @@ func (s unsent) save(w http.ResponseWriter, r *request) error {
 		writeJSON(w, http.StatusOK, is)
 		return nil
 	}
+	if r.startsAnother() {
+		if err := s.timelines.Drafts.Park(r.Context(), r.viewer.AccountID, drafts.Version{Place: d.Place, SavedAt: savedAt}); err != nil {
+			return err
+		}
+		return redirect(w, r, view.FormURL(d.Place))
+	}
 	return redirect(w, r, draftsPath)
 }
+
+// startsAnother reports whether the form is to be put aside for an empty one.
+func (r *request) startsAnother() bool { return r.PostFormValue(view.KeepField) == view.KeepAnother }
 
 // savedJSON says what happened to a form that river.js keeps.
 type savedJSON struct {
@@ -170,7 +186,7 @@ func (r *request) savedAt() time.Time { return view.SavedOf(r.PostFormValue(view
 // that its button names.
 func draftOf(r *request) drafts.Draft {
 	replaced := r.savedAt()
-	if keep := r.PostFormValue(view.KeepField); keep != "" && keep != "1" {
+	if keep := r.PostFormValue(view.KeepField); keep != "" && keep != "1" && !r.startsAnother() {
 		replaced = view.SavedOf(keep)
 	}
 	return drafts.Draft{
@@ -246,15 +262,22 @@ func (s posts) composeDraft(r *request, d drafts.Draft, c view.Composer) (view.C
 	if err := s.nameFollows(r, p); err != nil {
 		return nil, err
 	}
-	if c.Files, err = s.timelines.Files.Loose(r.Context(), r.viewer.AccountID, d.Uploads); err != nil {
-		return nil, err
-	}
-	if c.Direct {
-		c.People = strings.Join(d.Destinations, " ")
-	} else if err := s.choose(r, p, &c, d.Destinations); err != nil {
+	if err := s.fill(r, p, &c, d); err != nil {
 		return nil, err
 	}
 	return view.ComposeAgain(p, c), nil
+}
+
+// fill puts the files and the destinations of a draft into a composer.
+func (s posts) fill(r *request, p *view.Base, c *view.Composer, d drafts.Draft) (err error) {
+	if c.Files, err = s.timelines.Files.Loose(r.Context(), r.viewer.AccountID, d.Uploads); err != nil {
+		return err
+	}
+	if c.Direct {
+		c.People = strings.Join(d.Destinations, " ")
+		return nil
+	}
+	return s.choose(r, p, c, d.Destinations)
 }
 
 // draft is the draft that a form has. If the form names no place, neither does that.

@@ -189,3 +189,85 @@ func TestDraftsAreTheirAuthors(t *testing.T) {
 		t.Errorf("the draft is %+v", d)
 	}
 }
+
+// G3: from a form that has a draft an empty one is reached. The draft, with what the form had, is put aside
+// and opened again from the list; it is not the current one any more.
+func TestStartsAnother(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	market(s, ann, "public")
+	v := ann.Visitor()
+	const button = `value="another"`
+	v.Get("/posts/new").Lacks(button)
+	for _, tt := range []struct{ place, form, list string }{
+		{"/", "/posts/new?place=%2F", "New post"},
+		{"/flea", "/posts/new?place=%2Fflea", "Post to"},
+		{"/flea?listing", "/posts/new?listing=1&to=flea", "Listing in"},
+		{"/filter/only-me", "/filter/only-me", "Only you"},
+	} {
+		words := "words of " + tt.place
+		fields := []string{"draft", tt.place, "body", words}
+		if tt.place == "/flea?listing" {
+			fields = append(fields, "listing", "1", "price", "7")
+		}
+		v.Post("/posts", append(fields, "keep", "1")...).LeadsTo("/drafts")
+		v.Get("/drafts/edit?place="+url.QueryEscape(tt.place)).Has(words, button)
+		v.Post("/posts", append(fields, "keep", "another", "saved", savedAt(v, tt.place), "body", words+", and more")...).LeadsTo(tt.form)
+		v.Get(tt.form).Wants(200).Lacks(words)
+		v.Get("/posts/new").Lacks(words)
+		if got := draftAt(v, tt.place); got.Body != "" {
+			t.Errorf("%s has %q", tt.place, got.Body)
+		}
+		v.Get("/drafts").Has(words, "Put aside").Lacks("Current")
+	}
+	// Words of another tab are never put aside unseen, and no words make no draft.
+	v.Post("/posts", "keep", "1", "draft", "/", "body", "another tab").Wants(303)
+	v.Post("/posts", "keep", "another", "draft", "/", "saved", "", "body", "this tab").Wants(409).Has("another tab", "this tab").Lacks(button)
+	v.Post("/posts", "keep", "another", "draft", "/", "saved", savedAt(v, "/"), "body", " ").LeadsTo("/posts/new?place=%2F")
+	v.Get("/drafts").Lacks("another tab", "this tab", "Current")
+}
+
+// The same for somebody who is not signed in. A draft that was put aside comes along when they sign in.
+func TestVisitorStartsAnother(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	s.Person("ann")
+	v, other := s.Visitor(), s.Visitor()
+	saved := func() string {
+		t.Helper()
+		_, after, _ := strings.Cut(v.Get("/posts/new").Wants(200).Body, `name="saved" value="`)
+		value, _, _ := strings.Cut(after, `"`)
+		return value
+	}
+	if is := saved(); is != "" {
+		t.Fatalf("an empty form has the draft %q", is)
+	}
+	v.Get("/posts/new").Lacks(`value="another"`)
+	v.Post("/posts/new", "keep", "1", "draft", "/", "saved", "", "body", "first words").Wants(303)
+	v.Get("/posts/new").Has(`value="another"`)
+	v.Post("/posts/new", "keep", "another", "draft", "/", "saved", saved(), "body", "first words, and more").LeadsTo("/posts/new?place=%2F")
+	page := v.Get("/posts/new?place=%2F").Wants(200).Has("first words, and more", "/drafts/open", `name="saved" value=""`).Lacks(`value="another"`)
+	_, after, _ := strings.Cut(page.Body, `action="/drafts/open"`)
+	_, after, _ = strings.Cut(after, `name="saved" value="`)
+	aside, _, _ := strings.Cut(after, `"`)
+	v.Post("/posts/new", "keep", "1", "draft", "/", "saved", "", "body", "second words").Wants(303)
+	// A tab that still has the draft goes on with it where it is.
+	v.Header.Set("Accept", "application/json")
+	answer := v.Post("/drafts", "draft", "/", "saved", aside, "body", "first words, whole").Wants(200)
+	v.Header.Del("Accept")
+	_, after, _ = strings.Cut(answer.Body, `"saved":"`)
+	aside, _, _ = strings.Cut(after, `"`)
+	if n := visitorRows(s); n != 2 {
+		t.Errorf("%d drafts are kept, want 2", n)
+	}
+	other.Get("/posts/new")
+	other.Post("/drafts/open", "draft", "/", "saved", aside).Wants(404)
+	v.Post("/drafts/open", "draft", "/", "saved", "1").Wants(404)
+	v.Post("/drafts/open", "draft", "/p/0123456789", "saved", aside).Wants(404)
+	v.Post("/drafts/open", "draft", "/", "saved", aside).LeadsTo("/posts/new?place=%2F")
+	v.Get("/posts/new").Has(">first words, whole</textarea>", "second words")
+	v.Post("/login", "username", "ann", "password", webtest.Password, "back", "/posts/new?place=%2F").Wants(303)
+	v.Get("/posts/new").Has(">first words, whole</textarea>").Lacks("second words")
+	v.Get("/drafts").Has("first words, whole", "second words", "Put aside")
+}

@@ -29,7 +29,8 @@ func TestRulesHoldInForms(t *testing.T) {
 	s := webtest.New(t, nil)
 	s.Server.SetLimits(web.Limits{Writes: 1000})
 	ann, bob := s.Person("ann"), s.Person("bob")
-	v, eve := ann.Visitor(), newcomer(s, "eve")
+	v, eve, nobody := ann.Visitor(), newcomer(s, "eve"), s.Visitor()
+	nobody.Get("/posts/new")
 	owner := bob.Visitor()
 	owner.Post("/groups", "name", "closed-club", "title", "Club", "access", "private").Wants(303)
 	owner.Post("/groups", "name", "boats", "title", "Boats", "access", "public").Wants(303)
@@ -37,7 +38,7 @@ func TestRulesHoldInForms(t *testing.T) {
 	barred := ann.Post("In the club", "boats")
 	owner.Post("/boats/block", "name", "ann").Wants(303)
 	post := ann.Post("A post")
-	for _, visitor := range []*webtest.Visitor{v, eve} {
+	for _, visitor := range []*webtest.Visitor{v, eve, nobody} {
 		visitor.Header.Set("Accept", "application/json")
 	}
 	v.Post("/posts", "body", "first", "key", "used")
@@ -148,7 +149,10 @@ func TestRulesHoldInForms(t *testing.T) {
 		"draft text_invalid":     func() *webtest.Answer { return draft("body", "a\x00") },
 		"draft language_unknown": func() *webtest.Answer { return draft("body", "a", "language", "xx") },
 		"draft to_many":          func() *webtest.Answer { return draft("body", "a", "to", strings.Join(crowd, " ")) },
-		"draft drafts_many":      func() *webtest.Answer { return v.Post("/drafts", "body", "a", view.DraftField, "/") },
+		"draft visitor_long": func() *webtest.Answer {
+			return nobody.Post("/drafts", "body", long(rules.VisitorLong), view.DraftField, "/")
+		},
+		"draft drafts_many": func() *webtest.Answer { return v.Post("/drafts", "body", "a", view.DraftField, "/") },
 
 		"destination to_many":      func() *webtest.Answer { return v.Post("/posts", "body", "a", "to", strings.Join(crowd, " ")) },
 		"destination to_unknown":   func() *webtest.Answer { return v.Post("/posts", "body", "a", "to", "nobody-here") },

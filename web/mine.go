@@ -77,6 +77,9 @@ func (s mine) view(r *request, preset publishing.Preset) (v view.Mine, err error
 		v.Posts = v.Posts[:minePage]
 		v.Next = v.Posts[minePage-1].Code
 	}
+	if v.Sells, err = store.Sells(ctx, me, preset); err != nil {
+		return v, err
+	}
 	if v.Work, err = s.bulk.Find(ctx, me); err != nil {
 		return v, err
 	}
@@ -133,6 +136,14 @@ func (s mine) several(w http.ResponseWriter, r *request) error {
 				return err
 			}
 			v.Count = int(n)
+		} else if len(wish.Codes) == 1 {
+			body, err := s.timelines.Posts.Body(r.Context(), r.viewer.AccountID, wish.Codes[0])
+			switch {
+			case err == nil:
+				v.Beginning = view.BeginningOf(r.loc, body)
+			case !errors.Is(err, timelines.ErrNotFound) && !errors.Is(err, timelines.ErrForbidden): // the work says so of such a post
+				return err
+			}
 		}
 		if v.Count > 0 {
 			return s.html(w, r, http.StatusOK, view.MineDeletePage(v))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -40,6 +41,9 @@ func TestMyPosts(t *testing.T) {
 	for _, empty := range []string{"imported", "waiting", "blocked", "expired", "closed"} {
 		v.Get("/filter/mine?show=" + empty).Wants(200).Lacks("thought")
 	}
+	// Tabs of what most people have nothing of are there only while they are open.
+	v.Get("/filter/mine").Has("show=published", `href="/drafts"`, `href="/scheduled"`).Lacks("show=imported", "show=waiting", "show=blocked", "show=expired", "show=closed")
+	v.Get("/filter/mine?show=closed").Has(`href="/filter/mine?show=closed" aria-current="page"`).Lacks("show=expired")
 	v.Get("/filter/mine?show=nonsense").Wants(404)
 	v.Get("/filter/mine?before=nonsense").Wants(200).Has("thought 29.")
 	// A post of another says nothing, not even when it was made.
@@ -79,9 +83,15 @@ func TestSeveralPostsAtOnce(t *testing.T) {
 	}
 	hers, his := ann.Post("second").Code, bob.Post("words of bob").Code
 
-	v.Post("/filter/mine", "act", "delete").Wants(422).Has("Choose at least one post.")
+	said := v.Post("/filter/mine", "act", "delete").Wants(422).Has("Choose at least one post.")
+	if strings.Index(said.Body, "Choose at least one post.") > strings.Index(said.Body, "thought 28.") {
+		t.Error("the error stands below the posts, where nobody sees it")
+	}
+	v.Post("/filter/mine", "act", "delete", "post", first).Wants(200).Has("Delete “first”?")
+	v.Post("/filter/mine", "act", "delete", "post", his).Wants(200).Has("Delete 1 post?").Lacks("words of bob")
+	v.Post("/filter/mine", "act", "delete", "post", first, "post", hers).Wants(200).Has("Delete 2 posts?")
 	v.Post("/filter/mine", "act", "explode", "post", first).Wants(422)
-	v.Post("/filter/mine", "act", "move", "post", first).Wants(422).Has("Choose at least one place.")
+	v.Post("/filter/mine", "act", "move", "post", first).Wants(422).Has("Choose at least one place.", "autofocus")
 	v.Post("/filter/mine", "act", "move", "post", first, "to", "nobody-there").Wants(422)
 	v.Post("/filter/mine", "act", "move", "post", first, "to", "closed").Wants(422)
 
@@ -210,7 +220,7 @@ func TestAllOfAListAreThoseThatWereShown(t *testing.T) {
 }
 
 // G22: things are closed several at once, each counts once, and what they brought is told.
-func TestSeveralListingsAreClosed(t *testing.T) {
+func TestSeveralListings(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
 	ann := s.Person("ann")
@@ -221,16 +231,31 @@ func TestSeveralListingsAreClosed(t *testing.T) {
 		v.Post("/posts", "to", "market", "body", fmt.Sprintf("chair %d.", i), "listing", "1", "price", "10", "currency", "EUR").Wants(303)
 	}
 	ann.Post("no thing")
+	v.Get("/filter/mine").Has("€10 · until ", "Sold", "Given away")
 	codes := map[string]string{}
 	for _, m := range regexp.MustCompile(`href="/p/([0-9a-z]{10})"><bdi>([a-z0-9 ]+)`).FindAllStringSubmatch(v.Get("/filter/mine").Wants(200).Body, -1) {
 		codes[m[2]] = m[1]
 	}
+	v.Post("/groups", "name", "sailing", "title", "Sailing", "access", "public").Wants(303)
+	v.Post("/filter/mine", "act", "move", "to", "sailing", "post", codes["chair 1"], "post", codes["no thing"]).Wants(303)
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Wants(200).Has("Moved: 1 of 2", "1 post was skipped", "None of these groups takes listings.")
+	v.Get("/sailing").Wants(200).Has("no thing").Lacks("chair 1.")
 	v.Post("/p/"+codes["chair 2"]+"/close", "how", "sold", "sold", "7.50").Wants(303)
 	v.Post("/filter/mine", "act", "close.given", "post", codes["chair 0"], "post", codes["chair 2"], "post", codes["no thing"]).Wants(303)
 	workOn(t, s, 10)
 	v.Get("/filter/mine").Wants(200).Has("Closed: 2 of 3", "They are no listings.", "2 things sold or given away", "€7.50 earned")
 	v.Get("/filter/mine?show=closed").Wants(200).Has("chair 0.", "chair 2.").Lacks("chair 1.", "no thing")
 	v.Get("/filter/mine?show=published").Wants(200).Has("chair 1.", "no thing").Lacks("chair 0.")
+
+	// They are closed from the first page, too, if they stand further down.
+	for i := range 30 {
+		ann.Post(fmt.Sprintf("thought %d.", i))
+	}
+	v.Get("/filter/mine").Lacks("chair").Has(`value="close.sold"`, `value="close.given"`)
+	v.Post("/filter/mine", "act", "close.given", "post", codes["chair 1"]).Wants(303)
+	workOn(t, s, 10)
+	v.Get("/filter/mine").Lacks(`value="close.sold"`)
 }
 
 // Somebody who is suspended changes no more posts, and the list names nobody who is unseen.

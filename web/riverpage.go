@@ -107,6 +107,40 @@ func (s *Server) nameFollows(r *request, p *view.Base) error {
 	return s.view.NameAudiences(r.Context(), p, nil)
 }
 
+// nameAudiences adds who can read what is sent to those of these places that are groups which the viewer
+// reads and is no member of.
+func (s *Server) nameAudiences(r *request, p *view.Base, places ...timelines.Account) error {
+	var groups []timelines.Account
+	for _, g := range places {
+		if g.Kind == timelines.Group && !p.Sets.Follows.Has(g.ID) && p.Sets.Reads(g.FeedID, g.Access) {
+			groups = append(groups, g)
+		}
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	return s.view.NameAudiences(r.Context(), p, append(p.Groups(), groups...))
+}
+
+// nameGroups resolves the titles of those of these names that are groups which the viewer reads.
+func (s *Server) nameGroups(r *request, p *view.Base, names []string) error {
+	sets, err := s.rivers.Access().Sets(r.Context(), r.viewer.AccountID)
+	if err != nil {
+		return err
+	}
+	found, err := s.timelines.Accounts.Named(r.Context(), names)
+	if err != nil {
+		return err
+	}
+	p.GroupTitles = map[string]string{}
+	for _, g := range found {
+		if g.Kind == timelines.Group && sets.Reads(g.FeedID, g.Access) {
+			p.GroupTitles[g.Name] = g.Title
+		}
+	}
+	return nil
+}
+
 // pageOf returns the river behind a page's address: the same for the page, its
 // socket and the replies to its forms. It says nothing about the right to open it.
 // Errors: rivers.ErrNotFound if no river is there, rivers.ErrSignInNeeded,

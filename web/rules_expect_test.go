@@ -307,7 +307,7 @@ func rulePages() []*rulePage {
 			return slices.ContainsFunc(r.places, func(p rulePlace) bool { return p.owner == "club-shut" && v.reads(p) })
 		}},
 		{address: "/search?q=is%3Aactive", holds: func(_ *ruleViewer, r *ruleRow) bool { return r.offers() }},
-		{address: "/search?q=albatross+price%3A5..7", holds: func(_ *ruleViewer, r *ruleRow) bool { return r.offers() }},
+		{address: "/search?q=albatross+price%3A5..7eur", holds: func(_ *ruleViewer, r *ruleRow) bool { return r.offers() }},
 		{address: "/search?q=albatross+-is%3Aactive", holds: func(_ *ruleViewer, r *ruleRow) bool { return !r.offers() }},
 		{address: "/search?q=is%3Aclosed", holds: func(*ruleViewer, *ruleRow) bool { return false }},
 		{address: "/filter/mentions", opens: mine, holds: func(v *ruleViewer, r *ruleRow) bool {
@@ -344,7 +344,7 @@ func rulePages() []*rulePage {
 		all := gatedPage(rulePlace{kind: kinds.Group, owner: name, level: ruleLevels[i]})
 		offered := *all
 		// It is a search: its entries name the group, and have nothing of it for somebody who hides it.
-		offered.address, offered.own, offered.feed = "/"+name+"?state=active&to=7", "", false
+		offered.address, offered.own, offered.feed = "/"+name+"?state=active&to=7&currency=EUR", "", false
 		offered.holds = func(v *ruleViewer, r *ruleRow) bool { return r.offers() && all.holds(v, r) }
 		pages = append(pages, all, &offered)
 	}

@@ -68,6 +68,9 @@ func (s *ruleSite) checkFeed(t *testing.T, checks *atomic.Int64, browser *webtes
 	allowed := map[string]bool{}
 	for _, r := range want {
 		allowed[marker('b', r.n)], allowed[marker('f', r.n)], allowed[s.titleMark(r.author)] = true, true, true
+		if r.offers() {
+			allowed[marker('l', r.n)] = true
+		}
 		if p.address == "/p/"+r.code {
 			for i, said := range r.comments {
 				allowed[marker('c', commentMarks*r.n+i)], allowed[s.titleMark(said.by)] = true, true

@@ -32,12 +32,20 @@ func (s schedules) page(w http.ResponseWriter, r *request, status int, is view.F
 	if err != nil {
 		return err
 	}
+	p := s.simple(r)
+	var places []string
+	for _, post := range all {
+		places = append(append(places, post.Destinations...), post.Problem.Value)
+	}
+	if err := s.nameGroups(r, p, places); err != nil {
+		return err
+	}
 	keepNoCopy(w, true)
 	numbers, err := mine(s).numbers(r)
 	if err != nil {
 		return err
 	}
-	return s.html(w, r, status, view.ScheduledPage(s.simple(r), all, is, numbers))
+	return s.html(w, r, status, view.ScheduledPage(p, all, is, numbers))
 }
 
 // find returns the viewer's scheduled post that the address names.

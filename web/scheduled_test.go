@@ -166,7 +166,7 @@ func TestScheduledPostIsTold(t *testing.T) {
 	comeDue(s)
 	v.Get("/").Has(`>1</`)
 	v.Get("/filter/notifications").Wants(200).Has("could not be published", "my opening")
-	v.Get("/scheduled").Wants(200).Has("Not published", "chess-club")
+	v.Get("/scheduled").Wants(200).Has("Not published", "You can’t write to “Chess Club”")
 	bob.Visitor().Get("/filter/notifications").Lacks("my opening")
 	v.Post("/scheduled/" + onlyScheduled(s, ann).Code + "/publish").Wants(422).Has("You can’t write to “chess-club”")
 	v.Post("/posts", "body", "my opening", "scheduled", onlyScheduled(s, ann).Code, "version", view.SavedAs(onlyScheduled(s, ann).SavedAt), "due", ahead(time.Hour)).LeadsTo("/scheduled")

@@ -49,14 +49,18 @@ func (p *suggestions) forget() {
 	p.friends.Purge()
 }
 
+// followerCount is a count, and until when it is not made again.
 type followerCount struct {
-	at  time.Time
-	ids []int64
+	until time.Time
+	ids   []int64
 }
 
 const (
 	// countEvery is how old a count may be. An account that became popular since waits.
 	countEvery = 10 * time.Minute
+	// countFew is how old a count may be that found fewer than mostCounted people. So somebody who comes
+	// to a new site while people come, or after riverrun demo, finds them.
+	countFew = 10 * time.Second
 	// failedFor is how long a count that failed is not tried again. Meanwhile the last one stays.
 	failedFor = time.Minute
 	// mostCounted is how many people, and how many groups, are remembered: a reader who follows
@@ -72,7 +76,7 @@ func (s *Server) popular(ctx context.Context) []int64 {
 	if latest == nil {
 		latest = &followerCount{}
 	}
-	if s.now().Sub(latest.at) <= countEvery || !p.counting.TryLock() {
+	if latest.fresh(s.now()) || !p.counting.TryLock() {
 		return latest.ids
 	}
 	defer p.counting.Unlock()
@@ -85,15 +89,22 @@ func (s *Server) popular(ctx context.Context) []int64 {
 		s.log.WarnContext(ctx, "counting followers", "error", err)
 		latest = s.failed(latest.ids)
 	} else {
-		latest = &followerCount{at: s.now(), ids: mix(people, groups)}
+		age := countEvery
+		if len(people) < mostCounted {
+			age = countFew
+		}
+		latest = &followerCount{s.now().Add(age), mix(people, groups)}
 	}
 	p.latest.Store(latest)
 	return latest.ids
 }
 
+// fresh reports whether the count is not made again yet.
+func (c *followerCount) fresh(now time.Time) bool { return !now.After(c.until) }
+
 // failed is the last count, after one that failed.
 func (s *Server) failed(ids []int64) *followerCount {
-	return &followerCount{at: s.now().Add(failedFor - countEvery), ids: ids}
+	return &followerCount{s.now().Add(failedFor), ids}
 }
 
 // mix puts a group after each two people.
@@ -117,10 +128,10 @@ func (s *Server) byFriends(ctx context.Context, p *view.Base) []int64 {
 	c.mu.Lock()
 	latest, ok := c.friends.Get(me)
 	c.mu.Unlock()
-	if ok && latest.follows == follows && s.now().Sub(latest.at) <= countEvery {
+	if ok && latest.follows == follows && latest.fresh(s.now()) {
 		return latest.ids
 	}
-	now := &followerCount{at: s.now()}
+	now := &followerCount{until: s.now().Add(countEvery)}
 	var err error
 	if now.ids, err = s.timelines.Accounts.FollowedByFriends(ctx, me, mostCounted); err != nil {
 		s.log.WarnContext(ctx, "counting whom friends follow", "error", err)

@@ -40,6 +40,20 @@ func TestSuggestions(t *testing.T) {
 	v.Get("/").Lacks("Who to follow", `action="/club/follow"`)
 }
 
+// Somebody who comes to a site that was empty a moment ago finds those who came meanwhile.
+func TestSuggestionsOfANewSite(t *testing.T) {
+	s := webtest.New(t, nil)
+	now := time.Now()
+	s.Server.SetClock(func() time.Time { return now })
+	ann, bob := s.Person("ann"), s.Person("bob")
+	v := ann.Visitor()
+	v.Get("/welcome/people").Wants(200).Lacks(`action="/cat/follow"`)
+	s.Person("cat")
+	bob.Subscribe("cat")
+	now = now.Add(15 * time.Second)
+	v.Get("/welcome/people").Wants(200).Has(`action="/cat/follow"`)
+}
+
 // A count that failed is not tried again by each page: it may take as long as a request has.
 func TestSuggestionsThatFail(t *testing.T) {
 	s := webtest.New(t, nil)

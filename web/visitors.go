@@ -146,7 +146,7 @@ func (s visitors) form(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	var all []drafts.Draft
+	var all []drafts.VisitorDraft
 	if !owner.Nobody() {
 		if all, err = s.timelines.Drafts.Visitors(r.Context(), owner); err != nil {
 			return err
@@ -157,8 +157,8 @@ func (s visitors) form(w http.ResponseWriter, r *request) error {
 	}
 	d := drafts.Draft{Place: cmp.Or(place, "/")}
 	d.Destinations = drafts.DestinationsOf(d.Place)
-	if i := slices.IndexFunc(all, func(has drafts.Draft) bool { return place == "" || has.Place == place }); i >= 0 {
-		d = all[i]
+	if i := slices.IndexFunc(all, func(has drafts.VisitorDraft) bool { return !has.Parked && (place == "" || has.Place == place) }); i >= 0 {
+		d = all[i].Draft
 		all = slices.Delete(all, i, i+1)
 	}
 	v := view.VisitorOf(d)
@@ -177,16 +177,23 @@ func (s visitors) send(w http.ResponseWriter, r *request) error {
 	if owner.Nobody() {
 		return s.holdForm(w, r, "")
 	}
+	var saved time.Time
 	if d.Uploads, d.Listing = nil, nil; d.Empty() && !keeps {
 		err = &timelines.InvalidError{Field: "body", Code: "body_empty"}
 	} else {
-		_, err = s.save(r, owner, d)
+		saved, err = s.save(r, owner, d)
 	}
 	if err == nil {
 		if err := s.keepVisitor(w, r, owner); err != nil {
 			return err
 		}
 		form := view.WriteURL(d.Place)
+		if r.startsAnother() {
+			if err := s.timelines.Drafts.ParkVisitors(r.Context(), owner, drafts.Version{Place: d.Place, SavedAt: saved}); err != nil {
+				return err
+			}
+			return redirect(w, r, form)
+		}
 		if keeps {
 			return redirect(w, r, form+"&kept=1")
 		}
@@ -234,7 +241,9 @@ func (s visitors) save(r *request, owner drafts.Owner, d drafts.Draft) (time.Tim
 	if err != nil {
 		return time.Time{}, err
 	}
-	if !slices.ContainsFunc(all, func(has drafts.Draft) bool { return has.Place == d.Place }) {
+	if !slices.ContainsFunc(all, func(has drafts.VisitorDraft) bool {
+		return has.Place == d.Place && (!has.Parked || has.SavedAt.Equal(d.SavedAt))
+	}) {
 		if err := s.limits.visitorDrafts.allow(address); err != nil {
 			return time.Time{}, err
 		}
@@ -302,6 +311,22 @@ func (s visitors) discard(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return s.done(w, r, view.WritePath)
+}
+
+// open makes a draft that the visitor put aside that of its form again.
+func (s visitors) open(w http.ResponseWriter, r *request) error {
+	owner, err := s.owner(r)
+	if err != nil {
+		return err
+	}
+	if owner.Nobody() {
+		return errSignIn
+	}
+	v := drafts.Version{Place: r.PostFormValue(view.DraftField), SavedAt: r.savedAt()}
+	if err := s.timelines.Drafts.ReopenVisitors(r.Context(), owner, v); err != nil {
+		return err
+	}
+	return redirect(w, r, view.WriteURL(v.Place))
 }
 
 // signedInSince shows the form of a visitor who is signed in by now again, for them to check it and

@@ -11,6 +11,7 @@ import (
 	"riverrun/timelines/admin"
 	"riverrun/timelines/doors"
 	"riverrun/timelines/drafts"
+	"riverrun/timelines/rules"
 	"riverrun/timelines/site"
 	"riverrun/web"
 	"riverrun/web/webtest"
@@ -231,8 +232,8 @@ func TestVisitorsAreBounded(t *testing.T) {
 	s := webtest.New(t, nil)
 	v := s.Visitor()
 	v.Get("/posts/new").Wants(200)
-	long := strings.Repeat("x", drafts.MaxVisitorRunes+1)
-	v.Post("/posts/new", "draft", "/", "body", long).Wants(422).Has("20,000", long)
+	long := strings.Repeat("x", rules.VisitorLong.Most+1)
+	v.Post("/posts/new", "draft", "/", "body", long).Wants(422).Has("Until you sign in, a text may have at most 20,000 characters.", long)
 	v.Post("/posts/new", "draft", "/p/0123456789", "body", "x").Wants(400)
 	v.Get("/posts/new?place=%2Fp%2F0123456789").Wants(404)
 	v.Header.Set("Accept", "application/json")

@@ -82,7 +82,15 @@ func (s introduction) post(w http.ResponseWriter, r *request) error {
 	if err := s.nameFollows(r, p); err != nil {
 		return err
 	}
-	c := view.NewComposer("/")
-	c.Open = true
+	d, found, err := s.draftToWrite(r, "")
+	if err != nil {
+		return err
+	}
+	c := view.ComposerOf(d)
+	c.Back = "/"
+	if err := posts(s).fill(r, p, &c, d); err != nil {
+		return err
+	}
+	keepNoCopy(w, found)
 	return s.html(w, r, http.StatusOK, view.WelcomePostPage(p, steps, c))
 }

@@ -34,3 +34,13 @@ func TestIntroduction(t *testing.T) {
 	// Somebody who was on the way to a page gets there.
 	s.Visitor().Post("/signup", "username", "dan", "password", "quite long enough", "back", "/bob").LeadsTo("/bob")
 }
+
+// The step of the first post goes on with a text that was begun before, without scripts too (G3).
+func TestWelcomeHasTheDraft(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	v := s.Person("ann").Visitor()
+	v.Get("/welcome/post").Wants(200).Has(`name="draft" value="/"`, `name="saved" value=""`)
+	v.Post("/drafts", "draft", "/", "body", "my first words").Wants(303)
+	v.Get("/welcome/post").Wants(200).Has(">my first words</textarea>", `name="saved" value="`+savedAt(v, "/")+`"`, `name="back" value="/"`)
+}

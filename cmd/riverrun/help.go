@@ -150,7 +150,8 @@ files take the most, with how many posts they have.`},
 		{name: "expire", summary: "throw away rivers nobody looks at", run: runExpire, detail: `
 serve does it every RIVERRUN_EXPIRE_EVERY. It prints how many live rivers were
 retired (idle, or grown to twice RIVERRUN_DEPTH), how many retired before were
-removed with how many entries, and the tombstones and folds removed.`},
+removed with how many entries, and the tombstones and folds removed. Listings
+whose last day is over expire while the site is served, not by this command.`},
 		{name: "backup", usage: "FILE", summary: "write the primary store and the files into one file", run: runBackup, detail: `
 It may run while the site is served, on any machine that reaches the databases
 and the files, and holds the state of one moment: the primary store as it was when
@@ -169,8 +170,9 @@ migrated. Without DATABASE_URL and without data it makes the local PostgreSQL an
 It takes pg_restore and psql of the server's version. Restore only files that you
 trust: they are programs for the database.`},
 		{name: "demo", summary: "create a small lively town to look at", run: runDemo, detail: `
-Twelve people, three groups and what they say to each other, of the last two
-weeks. It prints how to sign in. Run again, it adds nothing.`},
+Twelve people, four groups and what they say to each other, of the last two
+weeks. One group is a flea market, with pictures of what people offer and
+have sold. It prints how to sign in. Run again, it adds nothing.`},
 		{name: "help", usage: "[COMMAND]", summary: "show this help", run: runHelp},
 	}
 }
@@ -192,6 +194,8 @@ func printHelp(w io.Writer, lookup func(string) (string, bool)) error {
 	b.WriteString(`riverrun is a realtime river server.
 
 	riverrun [COMMAND] [SETTINGS] [ARGUMENTS]
+
+Some commands are two words, as "repair counters": settings follow both.
 
 Commands:
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -398,6 +399,15 @@ func TestDemo(t *testing.T) {
 		if err != nil || len(sets.Follows) != len(p.Follows) {
 			t.Errorf("%s follows %v (%v), want %s", name, sets.Follows, err, p.Follows)
 		}
+	}
+	for _, l := range town.Market.Listings {
+		if i := slices.IndexFunc(town.People, func(p townAccount) bool { return p.Name == l.By }); !slices.Contains(town.People[i].Follows, town.Market.Group) {
+			t.Errorf("%s offers something in the market, and is no member", l.By)
+		}
+	}
+	var told int
+	if err := db.Primary.QueryRow(t.Context(), `SELECT count(*) FROM account_events WHERE kind = 'password'`).Scan(&told); err != nil || told != 0 {
+		t.Errorf("%d people are told that their password changed (%v)", told, err)
 	}
 	var future, unread int
 	err = db.Primary.QueryRow(t.Context(), `

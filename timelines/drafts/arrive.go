@@ -194,6 +194,27 @@ func takePlaceTx(ctx context.Context, tx pgx.Tx, account, id int64) error {
 // removeEmpty removes empty drafts of the account, which are only there to be gone on with.
 const removeEmpty = `DELETE FROM drafts WHERE account_id = @account AND ` + empty
 
+// Park puts one of the account's drafts aside, so that the form of its place is empty. It is no more the
+// current one then. If it is gone, or was saved since, nothing happens.
+func (s *Store) Park(ctx context.Context, account int64, v Version) error {
+	const query = `
+		WITH aside AS (
+			UPDATE drafts SET parked = true WHERE account_id = @account AND place = @place AND saved_at = @was RETURNING id
+		)
+		DELETE FROM current_drafts WHERE account_id = @account AND draft_id IN (SELECT id FROM aside)`
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := LockTx(ctx, tx, account); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"account": account, "place": v.Place, "was": v.SavedAt})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("park draft: %w", err)
+	}
+	return nil
+}
+
 var codeForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // Reopen makes a parked draft that of its place again, and current, and returns the place. The draft that stood there is

@@ -360,10 +360,10 @@ func TestVisitorsDraftsAreBounded(t *testing.T) {
 			t.Errorf("at %q: %v, want ErrInvalid", place, err)
 		}
 	}
-	if err := save(o, "/", strings.Repeat("ж", drafts.MaxVisitorRunes+1)); !errors.As(err, &long) || long.Code != "body_long" || long.Most != drafts.MaxVisitorRunes {
+	if err := save(o, "/", strings.Repeat("ж", rules.VisitorLong.Most+1)); !errors.As(err, &long) || long.Code != rules.VisitorLong.Code || long.Most != rules.VisitorLong.Most {
 		t.Errorf("too long: %v", err)
 	}
-	w.must(save(o, "/", strings.Repeat("𝄞", drafts.MaxVisitorRunes)))
+	w.must(save(o, "/", strings.Repeat("𝄞", rules.VisitorLong.Most)))
 	for i := range drafts.MostOfVisitor - 1 {
 		w.must(save(o, fmt.Sprintf("/place%d", i), "text"))
 	}

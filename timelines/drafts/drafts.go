@@ -105,6 +105,14 @@ func (d Draft) ListingIn() string {
 	return strings.TrimPrefix(path, "/")
 }
 
+// PostedIn returns the name of the account whose page has the form, or "" if that is no page of an account.
+func (d Draft) PostedIn() string {
+	if to := DestinationsOf(d.Place); len(to) > 0 {
+		return to[0]
+	}
+	return d.ListingIn()
+}
+
 // placeForm is the form of the addresses of pages that have a form for a post or a comment.
 var placeForm = regexp.MustCompile(`^/(p/[0-9a-z]{10}|filter/messages(\?to=[a-z0-9-]{3,35})?|filter/only-me|[a-z0-9-]{3,35}(/[a-z0-9-]{1,35}|\?listing)?)?$`)
 
@@ -114,8 +122,8 @@ func IsPlace(place string) bool { return placeForm.MatchString(place) }
 var uploadForm = regexp.MustCompile(`^[0-9A-Za-z_-]{1,100}$`)
 
 // check returns an error if no form of ours could have sent the draft, or if it breaks a rule of drafts.
-// longest is how many characters its text may have.
-func (d *Draft) check(longest int) error {
+// limit is the rule of how long its text may be.
+func (d *Draft) check(limit rules.Rule) error {
 	if !IsPlace(d.Place) {
 		return ErrInvalid
 	}
@@ -134,7 +142,7 @@ func (d *Draft) check(longest int) error {
 		}
 	}
 	var long, language error
-	d.Body, long = rules.Unfinished(d.Body, rules.PostLong.With(longest))
+	d.Body, long = rules.Unfinished(d.Body, limit)
 	if d.Language != "" {
 		language = rules.LanguageUnknown.OneOf(d.Language)
 	}
@@ -161,7 +169,7 @@ func Open(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 // Other errors: ErrInvalid, and those of package rules: ErrMany, "body_long", "text_invalid",
 // "language_unknown", "to_many", "files_loose".
 func (s *Store) Save(ctx context.Context, account int64, d Draft, longest int, key string) (savedAt time.Time, err error) {
-	if err := d.check(longest); err != nil {
+	if err := d.check(rules.PostLong.With(longest)); err != nil {
 		return time.Time{}, err
 	}
 	if d.Empty() {

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/rules"
 )
 
-// Bounds of what is kept for people who are not signed in.
+// Bounds of what is kept for people who are not signed in, beside rules.VisitorLong.
 const (
-	MaxVisitorRunes = 20_000 // characters of one draft
-	MostOfVisitor   = 5      // drafts of one visitor
-	MostOfVisitors  = 10_000 // drafts of all visitors
+	MostOfVisitor  = 5      // drafts of one visitor
+	MostOfVisitors = 10_000 // drafts of all visitors
 	// SafeOfVisitors is how long a draft is kept after it was saved last although the site is full.
 	SafeOfVisitors = 24 * time.Hour
 )
@@ -57,13 +58,13 @@ func DestinationsOf(place string) []string {
 // With ErrGone nothing is stored: the form must send its text again as that of no draft. If its visitor
 // signed in meanwhile, that is the account's.
 //
-// Other errors: ErrInvalid, ErrMany, ErrFull, *NewerError, and an InvalidError "body_long".
+// Other errors: ErrInvalid, ErrMany, ErrFull, *NewerError, and an InvalidError "visitor_long".
 func (s *Store) SaveVisitors(ctx context.Context, owner Owner, d Draft) (savedAt time.Time, err error) {
 	d.Uploads, d.Listing = nil, nil
 	if !IsPostPlace(d.Place) {
 		return time.Time{}, ErrInvalid
 	}
-	if err := d.check(MaxVisitorRunes); err != nil {
+	if err := d.check(rules.VisitorLong); err != nil {
 		return time.Time{}, err
 	}
 	if d.Empty() {
@@ -72,8 +73,13 @@ func (s *Store) SaveVisitors(ctx context.Context, owner Owner, d Draft) (savedAt
 	// Those who come at once may exceed the bound of the site by as many as they are; the next one makes
 	// room for them too.
 	const save = `
-		WITH has AS MATERIALIZED (
-			SELECT count(*) AS n, coalesce(bool_or(place = @place), false) AS stands FROM visitor_drafts WHERE owner = @owner
+		WITH aside AS (
+			UPDATE visitor_drafts
+			SET saved_at = greatest(clock_timestamp(), saved_at + interval '1 microsecond'), language = @language, body = @body, destinations = @destinations
+			WHERE owner = @owner AND place = @place AND saved_at = @was AND parked
+			RETURNING saved_at
+		), has AS MATERIALIZED (
+			SELECT count(*) AS n, coalesce(bool_or(place = @place AND NOT parked), false) AS stands FROM visitor_drafts WHERE owner = @owner
 		), kept AS MATERIALIZED (
 			SELECT count(*) AS n FROM visitor_drafts
 		), gone AS (
@@ -82,15 +88,17 @@ func (s *Store) SaveVisitors(ctx context.Context, owner Owner, d Draft) (savedAt
 				WHERE v.saved_at < now() - @safe::interval AND NOT has.stands AND has.n < @most AND @new
 				ORDER BY v.saved_at LIMIT (SELECT greatest(0, n + 1 - @all) FROM kept) FOR UPDATE OF v SKIP LOCKED))
 			RETURNING id
+		), placed AS (
+			INSERT INTO visitor_drafts (owner, saved_at, place, language, body, destinations)
+			SELECT @owner, clock_timestamp(), @place, @language, @body, @destinations FROM has, kept
+			WHERE NOT EXISTS (SELECT FROM aside) AND (has.stands OR @new AND has.n < @most AND kept.n - (SELECT count(*) FROM gone) < @all)
+			ON CONFLICT (owner, place) WHERE NOT parked DO UPDATE
+			SET saved_at = greatest(excluded.saved_at, visitor_drafts.saved_at + interval '1 microsecond'), language = excluded.language,
+				body = excluded.body, destinations = excluded.destinations
+			WHERE visitor_drafts.saved_at = @was OR visitor_drafts.body = excluded.body
+			RETURNING saved_at
 		)
-		INSERT INTO visitor_drafts (owner, saved_at, place, language, body, destinations)
-		SELECT @owner, clock_timestamp(), @place, @language, @body, @destinations FROM has, kept
-		WHERE has.stands OR @new AND has.n < @most AND kept.n - (SELECT count(*) FROM gone) < @all
-		ON CONFLICT (owner, place) DO UPDATE
-		SET saved_at = greatest(excluded.saved_at, visitor_drafts.saved_at + interval '1 microsecond'), language = excluded.language,
-			body = excluded.body, destinations = excluded.destinations
-		WHERE visitor_drafts.saved_at = @was OR visitor_drafts.body = excluded.body
-		RETURNING saved_at`
+		SELECT saved_at FROM aside UNION ALL SELECT saved_at FROM placed`
 	var refused error
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := lockVisitorTx(ctx, tx, owner); err != nil {
@@ -104,9 +112,9 @@ func (s *Store) SaveVisitors(ctx context.Context, owner Owner, d Draft) (savedAt
 			return err
 		}
 		all, err := visitors(ctx, tx, owner)
-		switch i := slices.IndexFunc(all, func(stands Draft) bool { return stands.Place == d.Place }); {
+		switch i := slices.IndexFunc(all, func(stands VisitorDraft) bool { return stands.Place == d.Place && !stands.Parked }); {
 		case i >= 0:
-			refused = &NewerError{all[i]}
+			refused = &NewerError{all[i].Draft}
 		case !d.SavedAt.IsZero():
 			refused = ErrGone
 		case len(all) >= MostOfVisitor:
@@ -132,25 +140,73 @@ func lockVisitorTx(ctx context.Context, tx pgx.Tx, owner Owner) error {
 	return nil
 }
 
-// Visitors returns the drafts of somebody who is not signed in, the latest first: that is the one to
-// go on with.
-func (s *Store) Visitors(ctx context.Context, owner Owner) ([]Draft, error) {
+// VisitorDraft is a draft of somebody who is not signed in.
+type VisitorDraft struct {
+	Draft
+	Parked bool // they put it aside
+}
+
+// Visitors returns the drafts of somebody who is not signed in, the latest first, and then the parked
+// ones. The first is the one to go on with, unless it is parked.
+func (s *Store) Visitors(ctx context.Context, owner Owner) ([]VisitorDraft, error) {
 	return visitors(ctx, s.pool, owner)
 }
 
-func visitors(ctx context.Context, db querier, owner Owner) ([]Draft, error) {
+func visitors(ctx context.Context, db querier, owner Owner) ([]VisitorDraft, error) {
 	const query = `
-		SELECT place, body, language, destinations, '{}'::text[] AS uploads, NULL::jsonb AS listing, saved_at
-		FROM visitor_drafts WHERE owner = @owner ORDER BY saved_at DESC, place`
+		SELECT place, body, language, destinations, '{}'::text[] AS uploads, NULL::jsonb AS listing, saved_at, parked
+		FROM visitor_drafts WHERE owner = @owner ORDER BY parked, saved_at DESC, place`
 	rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"owner": owner[:]})
 	if err != nil {
 		return nil, fmt.Errorf("read drafts of a visitor: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[Draft])
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[VisitorDraft])
 	if err != nil {
 		return nil, fmt.Errorf("read drafts of a visitor: %w", err)
 	}
 	return all, nil
+}
+
+// ParkVisitors puts one draft of somebody who is not signed in aside, as Park does.
+func (s *Store) ParkVisitors(ctx context.Context, owner Owner, v Version) error {
+	const query = `UPDATE visitor_drafts SET parked = true WHERE owner = @owner AND place = @place AND saved_at = @was`
+	if _, err := s.pool.Exec(ctx, query, pgx.StrictNamedArgs{"owner": owner[:], "place": v.Place, "was": v.SavedAt}); err != nil {
+		return fmt.Errorf("park draft of a visitor: %w", err)
+	}
+	return nil
+}
+
+// ReopenVisitors makes a parked draft of somebody who is not signed in that of its place again, as Reopen
+// does. ErrNotFound if there is none of that version.
+func (s *Store) ReopenVisitors(ctx context.Context, owner Owner, v Version) error {
+	const park = `UPDATE visitor_drafts SET parked = true WHERE owner = @owner AND place = @place AND saved_at <> @was AND NOT parked`
+	const take = `
+		UPDATE visitor_drafts SET parked = false, saved_at = greatest(clock_timestamp(), saved_at + interval '1 microsecond')
+		WHERE owner = @owner AND place = @place AND saved_at = @was AND parked`
+	if !IsPostPlace(v.Place) {
+		return ErrNotFound
+	}
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := lockVisitorTx(ctx, tx, owner); err != nil {
+			return err
+		}
+		args := pgx.StrictNamedArgs{"owner": owner[:], "place": v.Place, "was": v.SavedAt}
+		if _, err := tx.Exec(ctx, park, args); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, take, args)
+		if err == nil && tag.RowsAffected() == 0 {
+			err = pgx.ErrNoRows
+		}
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("open a parked draft of a visitor: %w", err)
+	}
+	return nil
 }
 
 // DiscardVisitors removes one draft of somebody who is not signed in, as Discard does. ErrNotFound if no

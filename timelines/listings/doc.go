@@ -9,8 +9,8 @@
 // it. Its author closes it, as sold or given away. That is final: closing it again, in any words,
 // changes nothing, so it counts once.
 //
-// A listing that leaves all groups that take listings stays one. Those who may read its
-// post may know of it.
+// A listing stands in a group that takes listings, also after its author moved it. It stays a listing in a
+// group that takes no more, and when an administrator takes it out.
 //
 // Prices are whole hundredths, and no currency here has other parts. Rejected: numeric, which JSON and
 // Go have no type for.

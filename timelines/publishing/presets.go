@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/timelines/rights"
+	"riverrun/timelines/snapshot"
 )
 
 // Preset is a set of an author's posts: a tab of "My posts".
@@ -85,8 +86,8 @@ type Post struct {
 	Decisive []int64
 	// Files is how many files are attached.
 	Files int64
-	// Listing: it offers something.
-	Listing bool
+	// Listing is what it offers; nil: nothing.
+	Listing *snapshot.Listing
 }
 
 // Stand is a place where a post stands: a timeline of a kind, of a person or a group.
@@ -101,10 +102,10 @@ func (p Post) Place() Place { return Place{p.CreatedAt, p.ID} }
 // BeginningRunes is how much of a text a list has.
 const BeginningRunes = 280
 
-// page merges the newest posts of each range of the index. Each range gives at most as many as the page
+// chosen merges the newest posts of each range of the index. Each range gives at most as many as the page
 // has, whatever it holds. OFFSET 0 takes each post by its index step: a plan that does not know how long the page is would
 // read all posts of the site.
-const page = `
+const chosen = `
 	WITH chosen AS MATERIALIZED (
 		SELECT f.id, f.created_at
 		FROM unnest(@statuses::smallint[]) s (status), unnest(@origins::boolean[]) o (imported), LATERAL (
@@ -113,17 +114,41 @@ const page = `
 				AND (created_at, id) < (@before, @before_id)
 			ORDER BY created_at DESC, id DESC LIMIT @limit) f
 		ORDER BY f.created_at DESC, f.id DESC LIMIT @limit
-	)
+	)`
+
+const page = chosen + `
 	SELECT p.id, p.code, p.created_at, p.edited_at, p.status, p.imported, p.via, p.markup, left(p.body, @longest) AS beginning, p.decisive,
 		(SELECT count(*) FROM files f WHERE f.post_id = p.id AND f.comment_id IS NULL) AS files,
-		EXISTS (SELECT FROM listings l WHERE l.post_id = p.id) AS listing
+		(SELECT jsonb_build_object('price', l.price, 'currency', l.currency, 'until', (extract(epoch FROM l.until_at) * 1000000)::bigint, 'state', l.state, 'how', l.how, 'paid', l.sold_price)
+			FROM listings l WHERE l.post_id = p.id) AS listing
 	FROM chosen c CROSS JOIN LATERAL (SELECT * FROM posts WHERE id = c.id OFFSET 0) p
 	ORDER BY p.created_at DESC, p.id DESC`
+
+const sells = chosen + `
+	SELECT EXISTS (SELECT FROM chosen c JOIN listings l ON l.post_id = c.id WHERE l.state <> 'closed')`
+
+// SellsAmong is how many posts Sells looks at, the newest of a preset.
+const SellsAmong = 1000
+
+// Sells reports whether a listing that is not closed is among the newest SellsAmong posts of an author's preset.
+func (s *Store) Sells(ctx context.Context, author int64, preset Preset) (is bool, err error) {
+	err = s.pool.QueryRow(ctx, sells, pgx.StrictNamedArgs{
+		"author": author, "statuses": numbers(preset.statuses()), "origins": preset.origins(),
+		"before": top.CreatedAt, "before_id": top.ID, "limit": SellsAmong,
+	}).Scan(&is)
+	if err != nil {
+		return false, fmt.Errorf("find an author's listings: %w", err)
+	}
+	return is, nil
+}
+
+// top is above all posts.
+var top = Place{time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), math.MaxInt64}
 
 // Page returns at most limit posts of an author's preset below a place, the newest first.
 func (s *Store) Page(ctx context.Context, author int64, preset Preset, below Place, limit int) ([]Post, error) {
 	if below == (Place{}) {
-		below = Place{time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), math.MaxInt64}
+		below = top
 	}
 	rows, err := s.pool.Query(ctx, page, pgx.StrictNamedArgs{
 		"author": author, "statuses": numbers(preset.statuses()), "origins": preset.origins(),

@@ -236,7 +236,7 @@ func TestMovingTwiceCountsOnce(t *testing.T) {
 	}
 }
 
-// What moderators decided and what is closed stays, whatever becomes of a listing.
+// The decisions of moderators stay, and what is closed stays closed, whatever becomes of a listing.
 func TestOnlyPublishedAndExpiredPostsMove(t *testing.T) {
 	w := newTown(t)
 	bob := w.person("bob")

@@ -40,7 +40,9 @@ var (
 	LanguageUnknown = Rule{Of: []Thing{Post, Draft}, Field: "language", Code: "language_unknown", Unit: Words, Words: language.Known, Ways: Form}
 	KeyLong         = Rule{Of: written, Field: "key", Code: "key_long", Unit: Characters, Most: 100, Ways: Form}
 	KeyUsed         = Rule{Of: written, Field: "key", Code: "key_used", Unit: Standing, Ways: Form}
-	DraftsMany      = Rule{Of: []Thing{Draft}, Field: "body", Code: "drafts_many", Unit: Values, Most: MostDrafts, Ways: Form}
+	// VisitorLong is of a draft before its author signs in.
+	VisitorLong = Rule{Of: []Thing{Draft}, Field: "body", Code: "visitor_long", Unit: Characters, Most: 20_000, Ways: Form}
+	DraftsMany  = Rule{Of: []Thing{Draft}, Field: "body", Code: "drafts_many", Unit: Values, Most: MostDrafts, Ways: Form}
 )
 
 // The time of a scheduled post.
@@ -144,7 +146,7 @@ func item(field, code string, unit Unit, most int, effect Effect) Rule {
 
 // Table is the table.
 var Table = []Rule{
-	PostLong, CommentLong, BodyEmpty, TextInvalid, LanguageUnknown, DraftsMany, KeyLong, KeyUsed,
+	PostLong, CommentLong, BodyEmpty, TextInvalid, LanguageUnknown, DraftsMany, VisitorLong, KeyLong, KeyUsed,
 	DueFormat, DuePast, DueFar, DueZone, ScheduledMany, DueListing,
 	ToMany, ToUnknown, ToEmpty, ToNone, ToEyes, ToForbidden, ToStranger, ToClosed,
 	FilesMany, CommentFilesMany, FileLarge, FileEmpty, FileForm, FilePixels, FileDamaged, FileUnknown, AltLong, FilesLoose,

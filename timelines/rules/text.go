@@ -26,7 +26,7 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 func Lines(s string) string { return lineEnds.Replace(s) }
 
 // Unfinished returns the text of a draft as it is stored. It may be empty. long is the rule of what it is
-// to become, PostLong or CommentLong.
+// to become, PostLong or CommentLong, or VisitorLong.
 func Unfinished(body string, long Rule) (string, error) {
 	if !Storable(body) {
 		return "", TextInvalid.Broken("")

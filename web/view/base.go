@@ -23,6 +23,8 @@ type Base struct {
 	Viewer timelines.Viewer
 	Sets   *access.Sets // never nil
 	Names  map[int64]timelines.Account
+	// GroupTitles are the titles of groups, by name, on pages of what is not sent yet.
+	GroupTitles map[string]string
 	// subfeeds are those that occur, by timeline, and all the viewer's own where
 	// there is a composer.
 	subfeeds    map[int64]timelines.Subfeed

@@ -210,7 +210,7 @@ func TestComponents(t *testing.T) {
 		"login_visitor": LoginPage(nobody, Login{Back: WritePath, Visitor: true}),
 		"visitor": VisitorPage(nobody, Visitor{
 			Composer: Composer{Body: "Half a thought", Place: "/", Key: "KEY"}, JustKept: true,
-			Others: []drafts.Draft{{Place: "/chess-club", Body: "Another"}},
+			Others: []drafts.VisitorDraft{{Draft: drafts.Draft{Place: "/chess-club", Body: "Another"}}, {Draft: drafts.Draft{Place: "/", Body: "Put aside"}, Parked: true}},
 		}),
 		"login_wrong": LoginPage(nobody, Login{Name: "anna", Back: "/settings", Error: "Wrong."}),
 		"settings": SettingsPage(Settings{

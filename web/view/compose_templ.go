@@ -455,7 +455,7 @@ func composerForm(p *Base, c Composer) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if c.onPage && c.Place != "" {
-			templ_7745c5c3_Err = keepDraft(p, c.Newer).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = keepDraft(p, c.Newer, c.Saved).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

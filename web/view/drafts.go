@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"crypto/rand"
 	"net/url"
 	"strconv"
@@ -40,6 +41,9 @@ func SavedOf(value string) time.Time {
 // of SavedField if another draft, which the form shows, is to be replaced.
 const KeepField = "keep"
 
+// KeepAnother is its value if the draft is to be put aside for an empty form.
+const KeepAnother = "another"
+
 // ComposerOf is the form for a post with the text of a draft. It has no destinations and files
 // yet.
 func ComposerOf(d drafts.Draft) Composer {
@@ -73,6 +77,20 @@ const WritePath = "/posts/new"
 // WriteURL leads to the form for a post of that place.
 func WriteURL(place string) string { return WritePath + "?place=" + url.QueryEscape(place) }
 
+// FormURL leads to the form of that place.
+func FormURL(place string) string {
+	if group := (drafts.Draft{Place: place}).ListingIn(); group != "" {
+		return OfferURL(group)
+	}
+	if drafts.IsPostPlace(place) {
+		return WriteURL(place)
+	}
+	return place
+}
+
+// OfferURL leads to the form for a listing in a group.
+func OfferURL(group string) string { return WritePath + "?listing=1&to=" + url.QueryEscape(group) }
+
 // writeURL is where "Write" leads to. For somebody who is not signed in, on the page of a group that
 // takes posts of all, it is a form for that group.
 func (p *Base) writeURL() string {
@@ -89,7 +107,7 @@ func (p *Base) mayBegin() bool { return !p.signedIn() && !p.NoSignUp && !p.Site.
 // Visitor is the form for a post of somebody who is not signed in.
 type Visitor struct {
 	Composer
-	Others   []drafts.Draft // their other drafts
+	Others   []drafts.VisitorDraft // their other drafts
 	JustKept bool
 }
 
@@ -100,6 +118,9 @@ func VisitorOf(d drafts.Draft) Visitor {
 	return v
 }
 
+// groupTitle is the title of a group that the viewer reads, and the name of any other place.
+func (p *Base) groupTitle(name string) string { return cmp.Or(p.GroupTitles[name], name) }
+
 // draftTitle says what the draft is to become.
 func draftTitle(p *Base, d drafts.Listed) string {
 	path, to, _ := strings.Cut(d.Place, "?to=")
@@ -107,7 +128,7 @@ func draftTitle(p *Base, d drafts.Listed) string {
 	case d.Closed():
 		return p.Locale.T("drafts.closed")
 	case d.ListingIn() != "":
-		return p.Locale.T("drafts.listing", "place", d.ListingIn())
+		return p.Locale.T("drafts.listing", "place", p.groupTitle(d.ListingIn()))
 	case d.CommentOn() != "":
 		return p.Locale.T("drafts.comment", "post", p.Account(d.PostAuthor).Title+": "+firstLine(PlainText(d.Beginning, d.Markup)))
 	case to != "":
@@ -119,7 +140,7 @@ func draftTitle(p *Base, d drafts.Listed) string {
 	case path == "/":
 		return p.Locale.T("compose.title")
 	}
-	return p.Locale.T("drafts.post.to", "place", strings.TrimPrefix(path, "/"))
+	return p.Locale.T("drafts.post.to", "place", p.groupTitle(strings.TrimPrefix(path, "/")))
 }
 
 // draftBeginning is how the draft's text begins, or, without text, that it has files, or what was typed of

@@ -206,31 +206,35 @@ func TestEntry(t *testing.T) {
 
 func TestWhy(t *testing.T) {
 	for _, tt := range []struct {
-		name string
-		why  []timelines.Timeline
-		want string
+		name   string
+		author int64
+		why    []timelines.Timeline
+		want   string
 	}{
-		{"nothing", nil, ""},
-		{"friend", []timelines.Timeline{feedOf(bob), ofKind(kinds.Likes, dee)}, "You follow Bob"},
-		{"mine", []timelines.Timeline{feedOf(anna), feedOf(bob)}, "Your post"},
-		{"group", []timelines.Timeline{ofKind(kinds.Group, chess)}, "In Chess Club"},
-		{"liked", []timelines.Timeline{ofKind(kinds.Likes, bob), ofKind(kinds.Comments, dee), ofKind(kinds.Likes, finn)}, "Liked by Bob, Finn"},
-		{"liked by many", []timelines.Timeline{
+		{"nothing", bob, nil, ""},
+		{"friend", bob, []timelines.Timeline{feedOf(bob), ofKind(kinds.Likes, dee)}, "You follow Bob"},
+		{"mine", bob, []timelines.Timeline{feedOf(anna), feedOf(bob)}, "Your post"},
+		{"group", bob, []timelines.Timeline{ofKind(kinds.Group, chess)}, "In Chess Club"},
+		{"liked", bob, []timelines.Timeline{ofKind(kinds.Likes, bob), ofKind(kinds.Comments, dee), ofKind(kinds.Likes, finn)}, "Liked by Bob, Finn"},
+		{"liked by many", bob, []timelines.Timeline{
 			ofKind(kinds.Likes, bob), ofKind(kinds.Likes, dee), ofKind(kinds.Likes, finn), ofKind(kinds.Likes, eve),
 		}, "Liked by Bob, Deirdre O’Hara, Finn"},
-		{"I like it", []timelines.Timeline{ofKind(kinds.Likes, anna)}, "You like this"},
-		{"commented", []timelines.Timeline{ofKind(kinds.Comments, dee)}, "Commented on by Deirdre O’Hara"},
-		{"I commented", []timelines.Timeline{ofKind(kinds.Comments, anna)}, "You commented on this"},
-		{"mine, of which I take part", []timelines.Timeline{ofKind(kinds.Discussions, anna), feedOf(anna)}, "Your post"},
-		{"friend's, liked before it came", []timelines.Timeline{ofKind(kinds.Likes, dee), feedOf(bob)}, "You follow Bob"},
-		{"liked, and I take part", []timelines.Timeline{ofKind(kinds.Discussions, anna), ofKind(kinds.Likes, dee)}, "Liked by Deirdre O’Hara"},
-		{"direct", []timelines.Timeline{ofKind(kinds.Directs, anna)}, "A message"},
-		{"discussion", []timelines.Timeline{ofKind(kinds.Discussions, anna)}, "You’re in this discussion"},
+		{"I like it", bob, []timelines.Timeline{ofKind(kinds.Likes, anna)}, "You like this"},
+		{"commented", bob, []timelines.Timeline{ofKind(kinds.Comments, dee)}, "Commented on by Deirdre O’Hara"},
+		{"I commented", bob, []timelines.Timeline{ofKind(kinds.Comments, anna)}, "You commented on this"},
+		{"mine, of which I take part", bob, []timelines.Timeline{ofKind(kinds.Discussions, anna), feedOf(anna)}, "Your post"},
+		{"friend's, liked before it came", bob, []timelines.Timeline{ofKind(kinds.Likes, dee), feedOf(bob)}, "You follow Bob"},
+		{"liked, and I take part", bob, []timelines.Timeline{ofKind(kinds.Discussions, anna), ofKind(kinds.Likes, dee)}, "Liked by Deirdre O’Hara"},
+		{"direct", bob, []timelines.Timeline{ofKind(kinds.Directs, anna)}, "A message"},
+		{"discussion", bob, []timelines.Timeline{ofKind(kinds.Discussions, anna)}, "You’re in this discussion"},
+		{"discussion of my post", anna, []timelines.Timeline{ofKind(kinds.Discussions, anna)}, "Your post"},
+		{"my post, liked", anna, []timelines.Timeline{ofKind(kinds.Discussions, anna), ofKind(kinds.Likes, dee)}, "Liked by Deirdre O’Hara"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := testRenderer(t)
 			it := testItem()
 			it.Why = tt.why
+			it.Fold.Text.Author = tt.author
 			e := &Entry{Base: testPresent(t, s, anna, "en"), Item: &it}
 			html, err := Bytes(e.why())
 			if err != nil {

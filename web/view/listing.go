@@ -26,6 +26,12 @@ type Listing struct {
 
 func (v Listing) path(act string) string { return "/p/" + v.Code + "/" + act }
 
+// renewed is the instant at which the listing ends if it is renewed now, and whether that is later than it does.
+func (v Listing) renewed() (then time.Time, longer bool) {
+	then = listings.Renewed(time.Now())
+	return then, v.Listing.Until.Before(then)
+}
+
 // NewListing are the fields of a new listing in a group.
 func NewListing(g timelines.Account) *listings.Fields {
 	return &listings.Fields{

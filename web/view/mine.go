@@ -1,13 +1,16 @@
 package view
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
 
+	"riverrun/rivers"
 	"riverrun/timelines/bulk"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/listings"
 	"riverrun/timelines/publishing"
 )
 
@@ -34,6 +37,7 @@ type Mine struct {
 	// Until is the id of the newest post that All counts.
 	Until int64
 	Saved string
+	Sells bool // the list has a listing that can be closed
 	// To is what was typed as destinations, and Error what is wrong with the form.
 	To    string
 	Error FormError
@@ -48,17 +52,22 @@ type MineDelete struct {
 	Count  int
 	// Until is the id of the newest post that Count counts, with All.
 	Until int64
+	// Beginning is that of the only post.
+	Beginning string
 }
 
 // mineTab is a tab of what the viewer wrote.
-type mineTab struct{ name, address string }
+type mineTab struct {
+	name, address string
+	stays         bool // even if nothing is there
+}
 
 var mineTabs = func() []mineTab {
 	var tabs []mineTab
 	for _, p := range publishing.Presets {
-		tabs = append(tabs, mineTab{string(p), MineAddress(p)})
+		tabs = append(tabs, mineTab{string(p), MineAddress(p), p == publishing.PresetAll || p == publishing.PresetPublished})
 		if p == publishing.PresetPublished {
-			tabs = append(tabs, mineTab{"drafts", "/drafts"}, mineTab{"scheduled", ScheduledPath})
+			tabs = append(tabs, mineTab{"drafts", "/drafts", true}, mineTab{"scheduled", ScheduledPath, true})
 		}
 	}
 	return tabs
@@ -73,6 +82,13 @@ func (n MineNumbers) of(t mineTab) int64 {
 		return n.Scheduled
 	}
 	return n.Posts[publishing.Preset(t.name)]
+}
+
+// tabs are the tabs on the page of that address.
+func (n MineNumbers) tabs(here string) []mineTab {
+	return slices.DeleteFunc(slices.Clone(mineTabs), func(t mineTab) bool {
+		return !t.stays && n.of(t) == 0 && t.address != here
+	})
 }
 
 // MineAddress is the address of a preset.
@@ -97,12 +113,18 @@ func (v Mine) next() string {
 func (v Mine) empty() string { return v.Locale.T("mine.none." + string(v.Preset)) }
 
 // beginning is how a post begins.
-func (v Mine) beginning(post publishing.Post) string {
-	if strings.TrimSpace(post.Beginning) == "" {
-		return v.Locale.T("entry.files")
+func (v Mine) beginning(post publishing.Post) string { return BeginningOf(v.Locale, post.Beginning) }
+
+// BeginningOf is how the text of a post begins, or, without text, that it has files.
+func BeginningOf(loc *Locale, text string) string {
+	if strings.TrimSpace(text) == "" {
+		return loc.T("entry.files")
 	}
-	return ShortText(Unturned(post.Beginning), 200)
+	return ShortText(Unturned(text), 200)
 }
+
+// wrong is what is wrong with the form as a whole. It stands above the list, where the page opens.
+func (v Mine) wrong() string { return cmp.Or(v.Error.at(""), v.Error.at("post")) }
 
 // status is the text of a badge, empty for a post like most.
 func (v Mine) status(post publishing.Post) string {
@@ -153,6 +175,14 @@ func (v Mine) slugTitle(slug string) string {
 // notes say from where a post is, and what it has.
 func (v Mine) notes(post publishing.Post) string {
 	var notes []string
+	if l := post.Listing; l != nil {
+		if price := priceOf(v.Locale, (*rivers.Listing)(l)); price != "" {
+			notes = append(notes, price)
+		}
+		if l.State != string(listings.Closed) {
+			notes = append(notes, v.Locale.T("listings.until", "day", v.Locale.lastDay(l.Until)))
+		}
+	}
 	if post.Imported {
 		note := v.Locale.T("mine.imported")
 		if post.Via != "" {
@@ -194,9 +224,4 @@ func (v Mine) problem() string {
 		return text
 	}
 	return v.Locale.T("mine.problem.other")
-}
-
-// lists reports whether the page has a listing that can be closed.
-func (v Mine) lists() bool {
-	return slices.ContainsFunc(v.Posts, func(p publishing.Post) bool { return p.Listing && p.Status != publishing.Closed })
 }

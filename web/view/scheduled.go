@@ -80,6 +80,8 @@ func scheduledPlaces(p *Base, post scheduled.Post) string {
 			names[i] = own[at].title
 		} else if at := slices.IndexFunc(groups, func(g timelines.Account) bool { return g.Name == name }); at >= 0 {
 			names[i] = groups[at].Title
+		} else if title, ok := p.GroupTitles[name]; ok {
+			names[i] = title
 		}
 	}
 	return strings.Join(names, ", ")
@@ -94,12 +96,13 @@ func scheduledBeginning(p *Base, post scheduled.Post) string {
 }
 
 // scheduledProblem says why the post could not be published.
-func scheduledProblem(loc *Locale, post scheduled.Post) string {
+func scheduledProblem(p *Base, post scheduled.Post) string {
+	loc := p.Locale
 	key := "invalid." + post.Problem.Code
 	if _, ok := loc.Texts[key]; !ok {
 		key = "invalid.other"
 	}
-	why := loc.T(key, "value", Unturned(post.Problem.Value), "most", loc.Number(post.Problem.Most))
+	why := loc.T(key, "value", Unturned(p.groupTitle(post.Problem.Value)), "most", loc.Number(post.Problem.Most))
 	return loc.T("scheduled.failed", "why", why)
 }
 

@@ -202,9 +202,9 @@ func ScheduledPage(p *Base, all []scheduled.Post, is FormError, n MineNumbers) t
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var11 string
-						templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(scheduledProblem(p.Locale, post))
+						templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(scheduledProblem(p, post))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/scheduled.templ`, Line: 29, Col: 58}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/scheduled.templ`, Line: 29, Col: 51}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 						if templ_7745c5c3_Err != nil {

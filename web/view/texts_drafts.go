@@ -10,6 +10,7 @@ var draftsTexts = texts{
 	"drafts.none":    {"You have no drafts.", "Черновиков нет."},
 	"drafts.kept":    {"Draft kept", "Черновик сохранён"},
 	"drafts.keep":    {"Keep as draft", "В черновики"},
+	"drafts.another": {"Start a new one", "Отложить и написать другое"},
 	"drafts.replace": {"Keep this text instead", "Оставить вместо него этот текст"},
 	"drafts.newer": {
 		"There is a newer draft, from another device or tab. It stays until you replace it.",
@@ -61,6 +62,10 @@ var draftsTexts = texts{
 	"visitor.full": {
 		"This site can’t keep more texts of people who are not signed in. Sign in to keep it.",
 		"Сайт не может хранить больше текстов от тех, кто не вошёл. Войдите, чтобы сохранить этот.",
+	},
+	"invalid.visitor_long": {
+		"Until you sign in, a text may have at most {most} characters.",
+		"Пока вы не вошли, в тексте может быть не больше {most} знаков.",
 	},
 	"invalid.drafts_many": {
 		"You have {most} drafts. Discard some to keep more.",

@@ -19,6 +19,9 @@ func (e *Entry) why() templ.Component {
 		return templ.NopComponent
 	}
 	first := plainest(e.Item.Why)
+	if first.Kind == kinds.Discussions && e.isMe(e.Item.Fold.Text.Author) {
+		first.Kind = kinds.Feed // who wrote a post takes part in its discussion before anybody else does
+	}
 	if e.isMe(first.TheirID) {
 		return because(whyPicture(first.Kind), word(e.Locale.T(whyMine(first.Kind))))
 	}
