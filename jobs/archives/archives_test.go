@@ -296,7 +296,7 @@ func TestContents(t *testing.T) {
 		"lists": {"Close ones", `"bob"`}, "groups": {"sailing", "closed"}, "groups_administered": {"sailing"}, "bans": {`"eve"`},
 		"hidden_words": {"lottery"}, "hidden_posts": {theirs}, "drafts": {"Half a thought"}, "scheduled_posts": {"For tomorrow"}, "sources": {"https://a.example/feed"},
 		"sessions": {"Firefox, Linux"}, "reports": {"Cat is a robot"}, "invitations": {"for dan"},
-		"comment_likes": nil, "requests_sent": nil, "requests_received": nil, "hidden_people": nil, "muted_posts": nil, "words_of_tags": nil, "account_events": nil,
+		"comment_likes": nil, "requests_sent": nil, "requests_received": nil, "hidden_people": nil, "muted_posts": nil, "words_of_tags": nil, "account_events": nil, "app_tokens": nil,
 	} {
 		if data[section] == nil {
 			t.Errorf("data.json has no %s", section)
