@@ -70,28 +70,25 @@ type New struct {
 
 // clean returns the token as it is stored.
 func (n New) clean() (New, error) {
-	invalid := func(field, code string, most int) error {
-		return &timelines.InvalidError{Field: field, Code: code, Most: most}
-	}
 	if !rules.Storable(n.Name) {
-		return n, invalid("name", "text_invalid", 0)
+		return n, &timelines.InvalidError{Field: "name", Code: "text_invalid"}
 	}
 	n.Name = strings.Join(strings.FieldsFunc(n.Name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	switch {
 	case !rules.Shows(n.Name):
-		return n, invalid("name", "title_empty", 0)
+		return n, &timelines.InvalidError{Field: "name", Code: "title_empty"}
 	case utf8.RuneCountInString(n.Name) > MaxName:
-		return n, invalid("name", "token_name_long", MaxName)
+		return n, &timelines.InvalidError{Field: "name", Code: "token_name_long", Most: MaxName}
 	}
 	var ok bool
-	if n.Scopes, ok = known(n.Scopes); !ok {
-		return n, invalid("scope", "token_scopes", 0)
-	}
-	if n.WholeSite && !slices.Contains(n.Scopes, Changes) {
-		return n, invalid("whole_site", "token_whole_site", 0)
-	}
-	if !slices.Contains(Days, n.Days) {
-		return n, invalid("days", "token_days", 0)
+	n.Scopes, ok = known(n.Scopes)
+	switch {
+	case !ok:
+		return n, &timelines.InvalidError{Field: "scope", Code: "token_scopes"}
+	case n.WholeSite && !slices.Contains(n.Scopes, Changes):
+		return n, &timelines.InvalidError{Field: "scope", Code: "token_whole_site"}
+	case !slices.Contains(Days, n.Days):
+		return n, &timelines.InvalidError{Field: "days", Code: "token_days"}
 	}
 	return n, nil
 }
