@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -30,12 +29,7 @@ func (s settings) deleteView(r *request) (v view.Delete, err error) {
 // deleteAccount begins the deletion of the viewer's account, after checking the password, and ends all
 // sessions.
 func (s settings) deleteAccount(w http.ResponseWriter, r *request) error {
-	err := s.tryPassword(r, r.me.Name, func() error {
-		return s.timelines.Accounts.VerifyPassword(r.Context(), r.me.Name, r.PostFormValue("present"))
-	})
-	if errors.Is(err, timelines.ErrBadCredentials) {
-		err = &timelines.InvalidError{Field: "present", Code: "password_wrong"}
-	}
+	err := s.checkOwnPassword(r)
 	var ends time.Time
 	if err == nil {
 		_, err = s.act(r, func(ctx context.Context) (c timelines.Change, err error) {

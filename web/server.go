@@ -33,6 +33,7 @@ import (
 	"riverrun/timelines/signins"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/dictionary"
+	"riverrun/timelines/tokens"
 	"riverrun/web/adminpages"
 	"riverrun/web/live"
 	"riverrun/web/pulse"
@@ -145,6 +146,7 @@ type Server struct {
 	admin      *adminpages.Pages
 	pulse      *pulse.Recorder
 	signins    *signins.Store
+	tokens     *tokens.Store
 	used       *used
 	reports    *reports.Store
 	doors      *doors.Store
@@ -213,6 +215,7 @@ func New(c Config) (*Server, error) {
 		dictionary:      dictionary.Open(c.Timelines),
 		pulse:           pulse.New(c.Figures, c.Waiting, c.Log),
 		signins:         signins.Open(c.Timelines),
+		tokens:          tokens.Open(c.Timelines),
 		used:            newUsed(signins.Open(c.Timelines), c.Log),
 		reports:         reports.Open(c.Timelines),
 		doors:           doors.Open(c.Timelines),
@@ -364,6 +367,7 @@ func (s *Server) route(mux router) {
 		hubCalls{s},
 		staffPages{s},
 		sessions{s},
+		appTokens{s},
 		reporting{s},
 		invitations{s},
 		ownData{s},

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -172,12 +171,7 @@ func (s settings) ruled(w http.ResponseWriter, r *request, group string, err err
 func (s settings) setPassword(w http.ResponseWriter, r *request) error {
 	ctx, name := r.Context(), r.me.Name
 	next := r.PostFormValue("password")
-	err := s.tryPassword(r, name, func() error {
-		return s.timelines.Accounts.VerifyPassword(ctx, name, r.PostFormValue("present"))
-	})
-	if errors.Is(err, timelines.ErrBadCredentials) {
-		err = &timelines.InvalidError{Field: "present", Code: "password_wrong"}
-	}
+	err := s.checkOwnPassword(r)
 	if err == nil {
 		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
 			return s.timelines.Accounts.ChangePassword(ctx, name, next)

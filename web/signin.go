@@ -64,6 +64,17 @@ func (s *Server) tryPassword(r *request, name string, try func() error) error {
 	return err
 }
 
+// checkOwnPassword checks the viewer's password, which the form of a dangerous act has as "present".
+func (s *Server) checkOwnPassword(r *request) error {
+	err := s.tryPassword(r, r.me.Name, func() error {
+		return s.timelines.Accounts.VerifyPassword(r.Context(), r.me.Name, r.PostFormValue("present"))
+	})
+	if errors.Is(err, timelines.ErrBadCredentials) {
+		return &timelines.InvalidError{Field: "present", Code: "password_wrong"}
+	}
+	return err
+}
+
 // delay waits that long, or until ctx ends.
 func delay(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)

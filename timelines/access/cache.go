@@ -10,6 +10,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/site"
+	"riverrun/timelines/tokens"
 )
 
 // Cache holds, on one node, what decides at render who may see what.
@@ -194,22 +195,38 @@ func (t *table[K, V]) one(ctx context.Context, key K) (v V, ok bool, err error) 
 type session struct {
 	accountID int64
 	expiresAt time.Time
+	// The id of the app token, 0 for the session of a browser, and what it allows.
+	token     int64
+	scopes    []tokens.Scope
+	wholeSite bool
 }
 
-// Session returns the viewer that a session belongs to, or timelines.ErrSignedOut if it
-// ended.
+// Session returns the viewer that the session of a browser belongs to, or timelines.ErrSignedOut if it
+// ended, or is that of an app token: these open no pages.
 func (c *Cache) Session(ctx context.Context, s timelines.Session) (timelines.Viewer, error) {
-	found, ok, err := c.sessions.one(ctx, s)
+	found, err := c.session(ctx, s)
 	if err != nil {
 		return timelines.Viewer{}, err
 	}
-	if !ok || !time.Now().Before(found.expiresAt) {
+	if found.token != 0 {
 		return timelines.Viewer{}, timelines.ErrSignedOut
 	}
 	return timelines.Viewer{AccountID: found.accountID, Session: s}, nil
 }
 
-// CheckSession returns timelines.ErrSignedOut if the viewer's session ended, or if the viewer is
+// session returns a session of either kind, or timelines.ErrSignedOut if it ended.
+func (c *Cache) session(ctx context.Context, s timelines.Session) (session, error) {
+	found, ok, err := c.sessions.one(ctx, s)
+	if err != nil {
+		return session{}, err
+	}
+	if !ok || !time.Now().Before(found.expiresAt) {
+		return session{}, timelines.ErrSignedOut
+	}
+	return found, nil
+}
+
+// CheckSession returns timelines.ErrSignedOut if the viewer's session, be it of a browser or of an app token, ended, or if the viewer is
 // anonymous and the site is private. An account without a session is not checked.
 func (c *Cache) CheckSession(ctx context.Context, v timelines.Viewer) error {
 	if v.Anonymous() {
@@ -222,11 +239,11 @@ func (c *Cache) CheckSession(ctx context.Context, v timelines.Viewer) error {
 	if v.Session == (timelines.Session{}) {
 		return nil
 	}
-	now, err := c.Session(ctx, v.Session)
+	now, err := c.session(ctx, v.Session)
 	if err != nil {
 		return err
 	}
-	if now.AccountID != v.AccountID {
+	if now.accountID != v.AccountID {
 		return timelines.ErrSignedOut
 	}
 	return nil

@@ -44,9 +44,13 @@ func byKey[K comparable, V any](ctx context.Context, c *Cache, what, query strin
 }
 
 func (c *Cache) loadSession(ctx context.Context, keys []timelines.Session) (map[timelines.Session]session, error) {
-	const query = `SELECT account_id, expires_at FROM sessions WHERE token_hash = @hash AND expires_at > now()`
+	const query = `
+		SELECT s.account_id, s.expires_at, coalesce(t.id, 0), t.scopes, coalesce(t.whole_site, false)
+		FROM sessions s LEFT JOIN app_tokens t ON t.token_hash = s.token_hash
+		WHERE s.token_hash = @hash AND s.expires_at > now()`
 	var s session
-	err := c.store.Pool().QueryRow(ctx, query, pgx.StrictNamedArgs{"hash": keys[0][:]}).Scan(&s.accountID, &s.expiresAt)
+	err := c.store.Pool().QueryRow(ctx, query, pgx.StrictNamedArgs{"hash": keys[0][:]}).
+		Scan(&s.accountID, &s.expiresAt, &s.token, &s.scopes, &s.wholeSite)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, timelines.ErrSignedOut
 	}

@@ -121,7 +121,12 @@ var Sections = []Section{
 		FROM sources WHERE owner_id = @viewer ORDER BY id`},
 	{Name: "sessions", query: `
 		SELECT 0 AS key1, 0 AS key2, json_build_object('device', device, 'at', created_at, 'used_at', used_at, 'expires_at', expires_at) AS row
-		FROM sessions WHERE account_id = @viewer ORDER BY created_at`},
+		FROM sessions s WHERE account_id = @viewer AND NOT EXISTS (SELECT FROM app_tokens t WHERE t.token_hash = s.token_hash)
+		ORDER BY created_at`},
+	{Name: "app_tokens", query: `
+		SELECT t.id AS key1, 0 AS key2, json_build_object('name', t.name, 'scopes', t.scopes, 'whole_site', t.whole_site,
+			'at', t.created_at, 'used_at', t.used_at, 'expires_at', s.expires_at) AS row
+		FROM app_tokens t JOIN sessions s ON s.token_hash = t.token_hash WHERE t.account_id = @viewer ORDER BY t.id`},
 	{Name: "account_events", query: `
 		SELECT 0 AS key1, 0 AS key2, json_build_object('kind', kind, 'device', device, 'at', to_timestamp(at / 1000000.0)) AS row
 		FROM account_events WHERE account_id = @viewer ORDER BY at`},

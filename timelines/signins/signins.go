@@ -1,5 +1,6 @@
-// Package signins says to people where they are signed in, and tells them of a sign-in or a new
-// password that may not be theirs.
+// Package signins says to people where they are signed in, and tells them of a sign-in, a new
+// password or an app token that may not be their doing. App tokens are sessions too (package tokens), and
+// are in none of its lists.
 //
 // An event stands in account_events until its person has seen it. Access sets have the newest one
 // (access.Sets.Event), so that pages tell of it without a statement of their own.
@@ -36,8 +37,10 @@ type Session struct {
 
 // Kinds of events.
 const (
-	SignIn   = "signin"
-	Password = "password"
+	SignIn       = "signin"
+	Password     = "password"
+	TokenMade    = "token"
+	TokenRevoked = "token_revoked"
 )
 
 // maxDevice is the longest device, in bytes.
@@ -71,7 +74,7 @@ func (s *Store) Begun(ctx context.Context, v timelines.Viewer, device string) (t
 			)
 			INSERT INTO account_events (account_id, at, kind, device, token_hash)
 			SELECT @account, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, 'signin', @device, @session
-			WHERE EXISTS (SELECT FROM sessions WHERE account_id = @account AND token_hash <> @session)
+			WHERE EXISTS (SELECT FROM sessions s WHERE account_id = @account AND token_hash <> @session AND ` + ofBrowser + `)
 			ON CONFLICT DO NOTHING`
 		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"account": v.AccountID, "session": v.Session[:], "device": device})
 		if err != nil {
@@ -84,11 +87,28 @@ func (s *Store) Begun(ctx context.Context, v timelines.Viewer, device string) (t
 	})
 }
 
+// ofBrowser is true for a row s of sessions that is no app token.
+const ofBrowser = `NOT EXISTS (SELECT FROM app_tokens t WHERE t.token_hash = s.token_hash)`
+
+// TellTx tells the viewer's other sessions that the viewer made or revoked an app token of that name. It
+// returns what nodes must drop.
+func TellTx(ctx context.Context, tx pgx.Tx, v timelines.Viewer, kind, name string) (timelines.Invalidation, error) {
+	const query = `
+		INSERT INTO account_events (account_id, at, kind, device, token_hash)
+		VALUES (@account, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, @kind, @name, @session)
+		ON CONFLICT DO NOTHING`
+	_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"account": v.AccountID, "kind": kind, "name": name, "session": v.Session[:]})
+	if err != nil {
+		return timelines.Invalidation{}, fmt.Errorf("tell of an app token: %w", err)
+	}
+	return timelines.Invalidation{Kind: timelines.InvalidSets, AccountID: v.AccountID}, nil
+}
+
 // List returns the viewer's sessions, those used last first.
 func (s *Store) List(ctx context.Context, v timelines.Viewer) ([]Session, error) {
 	rows, err := s.timelines.Pool().Query(ctx, `
 		SELECT encode(token_hash, 'hex') AS id, token_hash = @session AS here, device, created_at AS since, used_at AS used
-		FROM sessions WHERE account_id = @account AND expires_at > now()
+		FROM sessions s WHERE account_id = @account AND expires_at > now() AND `+ofBrowser+`
 		ORDER BY token_hash = @session DESC, used_at DESC, token_hash`,
 		pgx.StrictNamedArgs{"account": v.AccountID, "session": v.Session[:]})
 	if err != nil {
@@ -103,7 +123,7 @@ func (s *Store) List(ctx context.Context, v timelines.Viewer) ([]Session, error)
 
 // End ends the viewer's session of that id, or all but the viewer's present one if the id is empty.
 // timelines.ErrNotFound if no session has ever had such an id. A session that ended before stays
-// so.
+// so. App tokens end with all others.
 func (s *Store) End(ctx context.Context, v timelines.Viewer, id string) (timelines.Change, error) {
 	hash, err := hex.DecodeString(id)
 	if err != nil || id != "" && len(hash) != len(v.Session) {
@@ -126,8 +146,9 @@ func (s *Store) End(ctx context.Context, v timelines.Viewer, id string) (timelin
 		if err != nil {
 			return c, nil, fmt.Errorf("end sessions: %w", err)
 		}
-		// Their beginning need not be told any more.
-		tag, err := tx.Exec(ctx, `DELETE FROM account_events WHERE account_id = @account AND (@all OR token_hash = @hash)`,
+		// Their beginning need not be told any more. An app token that such a session made is still there.
+		tag, err := tx.Exec(ctx, `
+			DELETE FROM account_events WHERE account_id = @account AND (@all OR token_hash = @hash AND kind = 'signin')`,
 			pgx.StrictNamedArgs{"account": v.AccountID, "all": id == "", "hash": hash})
 		if err != nil {
 			return c, nil, fmt.Errorf("end sessions: %w", err)
@@ -157,7 +178,7 @@ func (s *Store) Seen(ctx context.Context, v timelines.Viewer) (timelines.Change,
 	})
 }
 
-// Used notes when sessions were used. A session that ended is left out.
+// Used notes when sessions were used, those of app tokens too. A session that ended is left out.
 func (s *Store) Used(ctx context.Context, used map[timelines.Session]time.Time) error {
 	hashes, at := make([][]byte, 0, len(used)), make([]time.Time, 0, len(used))
 	for session, when := range used {
@@ -169,6 +190,8 @@ func (s *Store) Used(ctx context.Context, used map[timelines.Session]time.Time) 
 			SELECT s.token_hash, u.at FROM unnest(@hashes::bytea[], @at::timestamptz[]) u (hash, at)
 			JOIN sessions s ON s.token_hash = u.hash
 			ORDER BY s.token_hash FOR NO KEY UPDATE OF s
+		), tokens AS (
+			UPDATE app_tokens t SET used_at = greatest(t.used_at, l.at) FROM locked l WHERE t.token_hash = l.token_hash
 		)
 		UPDATE sessions s SET used_at = greatest(s.used_at, l.at) FROM locked l WHERE s.token_hash = l.token_hash`
 	if _, err := s.timelines.Pool().Exec(ctx, query, pgx.StrictNamedArgs{"hashes": hashes, "at": at}); err != nil {

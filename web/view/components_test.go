@@ -15,6 +15,7 @@ import (
 	"riverrun/timelines/exports"
 	"riverrun/timelines/site"
 	"riverrun/timelines/sources"
+	"riverrun/timelines/tokens"
 )
 
 // TestComponents holds each page's own parts against the HTML somebody looked at
@@ -102,6 +103,8 @@ func TestComponents(t *testing.T) {
 	for name, c := range map[string]templ.Component{
 		"about":                    AboutPage(&owned, []timelines.Account{me.Account(anna)}),
 		"about_nothing_ru":         AboutPage(russian, nil),
+		"tokens":                   TokensPage(Tokens{Base: me, Form: NewTokenForm(), All: someTokens(me.Now)}),
+		"tokens_made_ru":           TokensPage(Tokens{Base: russian, Form: NewTokenForm(), All: someTokens(me.Now), Made: "rr_" + strings.Repeat("a", 43)}),
 		"data":                     DataPage(Data{Base: me}),
 		"data_making_ru":           DataPage(Data{Base: russian, Export: exports.Export{State: exports.Making, Done: 30, Total: 120}}),
 		"data_ready":               DataPage(Data{Base: me, Export: madeExport(me.Now)}),
@@ -242,6 +245,15 @@ func withCode(p *Base) *Base {
 	coded := *p
 	coded.Code = "ABCD2345"
 	return &coded
+}
+
+// someTokens are one that was never used and one that was.
+func someTokens(now time.Time) []tokens.Token {
+	used := now.Add(-2 * time.Hour)
+	return []tokens.Token{
+		{ID: 8, Name: "An <indexer>", Scopes: []tokens.Scope{tokens.Read, tokens.Changes}, WholeSite: true, Made: now.Add(-time.Hour), Ends: now.Add(7 * 24 * time.Hour)},
+		{ID: 7, Name: "A bot", Scopes: []tokens.Scope{tokens.Write}, Made: now.Add(-5 * 24 * time.Hour), Ends: now.Add(25 * 24 * time.Hour), Used: &used},
+	}
 }
 
 // madeExport is an archive that was made some days before.

@@ -41,14 +41,27 @@ func (p *Base) event() *access.Event {
 
 // eventText says what happened.
 func eventText(loc *Locale, e *access.Event) string {
-	if e.Kind == signins.Password {
+	switch e.Kind {
+	case signins.Password:
 		return loc.T("sessions.event.password")
+	case signins.TokenMade:
+		return loc.T("tokens.event.made", "name", e.Device)
+	case signins.TokenRevoked:
+		return loc.T("tokens.event.revoked", "name", e.Device)
 	}
 	device := e.Device
 	if device == "" {
 		device = loc.T("sessions.unknown")
 	}
 	return loc.T("sessions.event.signin", "device", device)
+}
+
+// eventPath is where one sees more of what happened.
+func eventPath(e *access.Event) string {
+	if e.Kind == signins.TokenMade || e.Kind == signins.TokenRevoked {
+		return TokensPath
+	}
+	return SessionsPath
 }
 
 func savedText(p *Base, saved bool) string {

@@ -35,6 +35,7 @@ var adminTexts = texts{
 	"admin.days.1":          {"A day", "На день"},
 	"admin.days.7":          {"A week", "На неделю"},
 	"admin.days.30":         {"30 days", "На 30 дней"},
+	"admin.days.90":         {"90 days", "На 90 дней"},
 	"admin.days.365":        {"A year", "На год"},
 	"admin.days.":           {"For good", "Навсегда"},
 	"admin.hide": {
