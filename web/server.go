@@ -24,6 +24,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/bulk"
+	"riverrun/timelines/changes"
 	"riverrun/timelines/doors"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
@@ -35,6 +36,7 @@ import (
 	"riverrun/timelines/sources/dictionary"
 	"riverrun/timelines/tokens"
 	"riverrun/web/adminpages"
+	"riverrun/web/api"
 	"riverrun/web/live"
 	"riverrun/web/pulse"
 	"riverrun/web/view"
@@ -88,6 +90,8 @@ type Config struct {
 	// Backlog reports whether closed rivers may lack a change older than that; then a page
 	// that is opened brings its river up to date by itself. nil: never.
 	Backlog func(ctx context.Context, than time.Duration) (bool, error)
+	// ChangesDays is how many days the log of changes is kept; 0: changes.DefaultDays.
+	ChangesDays int
 	// Figures are those of this process, for the page /admin/health; nil: it has none. They are gathered
 	// every ten seconds and must not ask a database.
 	Figures prometheus.Gatherer
@@ -153,6 +157,7 @@ type Server struct {
 	exports    *exports.Store
 	bulk       *bulk.Store
 	leaving    *leaving.Store
+	api        *api.API
 	// sources are read over the connections of pages; pushing has some of its own from Start to
 	// Stop, which are closed by pushingPool.
 	sources, pushing *sources.Store
@@ -253,6 +258,11 @@ func New(c Config) (*Server, error) {
 	if s.hub, err = live.New(hub); err != nil {
 		return nil, err
 	}
+	s.api = api.New(api.Config{
+		Rivers: s.rivers, Tiers: s.tiers, Timelines: s.timelines, Changes: changes.Open(s.timelines, c.ChangesDays), PageOf: s.pageOf,
+		MayWrite: s.mayWrite, Problem: s.apiProblem, Base: s.publicBase(), Log: s.log,
+		Used: func(session timelines.Session) { s.used.note(session, s.now()) },
+	})
 	s.admin = adminpages.New(c.Timelines, adminpages.Process{
 		Rivers: s.rivers, Tiers: s.tiers, Pulse: s.pulse, Sockets: s.hub.Count, Jobs: c.Jobs, Limits: c.LimitsInForce, Log: c.Log,
 		RiverOf: func(ctx context.Context, page, as string) (rivers.Name, error) {
@@ -284,6 +294,7 @@ func (s *Server) Start(ctx context.Context) error {
 // Stop closes all sockets with "reconnect", and writes what was read. It returns when no socket
 // is left.
 func (s *Server) Stop(ctx context.Context) error {
+	s.api.Close()
 	err := s.hub.Stop(ctx)
 	if s.unhear != nil {
 		s.unhear()
@@ -375,6 +386,7 @@ func (s *Server) route(mux router) {
 	} {
 		of.routes(timed{mux, s.pulse})
 	}
+	s.api.Routes(timed{mux, s.pulse})
 	mux.Handle("GET /ws", s.page(s.follow))
 }
 

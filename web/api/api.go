@@ -14,27 +14,10 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/timelines/changes"
+	"riverrun/timelines/tokens"
 )
-
-// Scope is something that a token allows.
-type Scope string
-
-// The scopes.
-const (
-	Read    Scope = "read"
-	Write   Scope = "write"
-	Changes Scope = "changes"
-)
-
-// Caller is who calls: the token, and its owner.
-type Caller struct {
-	Token  int64
-	Viewer timelines.Viewer
-	Scopes []Scope
-	// Everything: the token reads what anybody may read, for an administrator.
-	Everything bool
-}
 
 // Config is what the API needs of the site. All fields must be set.
 type Config struct {
@@ -42,13 +25,13 @@ type Config struct {
 	Tiers     *tiers.Tiers
 	Timelines *timelines.Store
 	Changes   *changes.Store
-	// Admit returns whose token it is. Errors: timelines.ErrSignedOut.
-	Admit func(ctx context.Context, token string) (Caller, error)
-	// AllowWrite counts a change of an account. Its error has an answer in Problem.
-	AllowWrite func(account int64) error
+	// MayWrite counts a change of the viewer, or says why there may be none.
+	MayWrite func(ctx context.Context, v timelines.Viewer) error
+	// Used notes that a token is used.
+	Used func(timelines.Session)
 	// PageOf returns the river behind a page's address.
 	PageOf func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error)
-	// Problem puts an error into words. Only for errors that Detail.Status of 500 answers it logs.
+	// Problem puts an error into words, in English, and logs those that are faults of the server.
 	Problem func(ctx context.Context, err error) Problem
 	// Base is the site's address, without a slash at its end.
 	Base string
@@ -59,7 +42,6 @@ type Config struct {
 type API struct {
 	cfg     Config
 	huma    huma.API
-	mux     *http.ServeMux
 	calls   *callLimits
 	follows *follower
 }
@@ -70,40 +52,55 @@ const callsPerMinute = 600
 // maxBody bounds the body of a call.
 const maxBody = 1 << 20
 
-// New registers the operations.
+// New returns the API. Close must be called.
 func New(cfg Config) *API {
-	a := &API{cfg: cfg, mux: http.NewServeMux(), calls: newCallLimits(callsPerMinute), follows: newFollower(cfg.Changes)}
+	return &API{cfg: cfg, calls: newCallLimits(callsPerMinute), follows: newFollower(cfg.Changes)}
+}
+
+// Routes adds the addresses of all operations to a router.
+func (a *API) Routes(mux Router) {
 	c := huma.DefaultConfig("riverrun", "1")
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "/api/openapi", "", ""
 	c.CreateHooks = nil // no links to schemas in answers
 	c.Info.Description = "What people see and do on this site, for programs. A token is made in the settings."
-	c.Servers = []*huma.Server{{URL: cfg.Base}}
+	c.Servers = []*huma.Server{{URL: a.cfg.Base}}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"token": {Type: "http", Scheme: "bearer", Description: "an app token"},
 	}
-	a.huma = humago.New(a.mux, c)
+	a.huma = humago.New(adapter{mux}, c)
 	a.registerPosts()
 	a.registerRivers()
 	a.registerChanges()
-	return a
 }
 
-// Handler serves the API.
-func (a *API) Handler() http.Handler { return tagged(a.mux) }
+// Router is what has the addresses of a site.
+type Router interface {
+	Handle(pattern string, handler http.Handler)
+}
+
+// adapter is a Router as the library wants one.
+type adapter struct{ Router }
+
+func (m adapter) HandleFunc(pattern string, handle func(http.ResponseWriter, *http.Request)) {
+	m.Handle(pattern, tagged(http.HandlerFunc(handle)))
+}
+
+// ServeHTTP is of the library's own router, which is not used.
+func (adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }
 
 // Close ends the long polls.
 func (a *API) Close() { a.follows.close() }
 
 type callerKey struct{}
 
-// callerOf returns who calls an operation.
-func callerOf(ctx context.Context) Caller {
-	c, _ := ctx.Value(callerKey{}).(Caller)
-	return c
+// callerOf returns the token that an operation was called with.
+func callerOf(ctx context.Context) access.Token {
+	t, _ := ctx.Value(callerKey{}).(access.Token)
+	return t
 }
 
 // operation is an operation that a scope allows.
-func operation(scope Scope, method, path, id, summary string) huma.Operation {
+func operation(scope tokens.Scope, method, path, id, summary string) huma.Operation {
 	op := huma.Operation{
 		OperationID: id, Method: method, Path: path, Summary: summary, MaxBodyBytes: maxBody,
 		Security: []map[string][]string{{"token": {string(scope)}}}, DefaultStatus: http.StatusOK,
@@ -117,7 +114,7 @@ func operation(scope Scope, method, path, id, summary string) huma.Operation {
 
 // register registers an operation. Its errors are put into words in one place.
 func register[I, O any](a *API, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
-	scope := Scope(op.Security[0]["token"][0])
+	scope := tokens.Scope(op.Security[0]["token"][0])
 	op.Middlewares = huma.Middlewares{a.admit(scope)}
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)
@@ -129,7 +126,7 @@ func register[I, O any](a *API, op huma.Operation, handler func(context.Context,
 }
 
 // admit lets a call through whose token allows the scope.
-func (a *API) admit(scope Scope) func(huma.Context, func(huma.Context)) {
+func (a *API) admit(scope tokens.Scope) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		caller, err := a.caller(ctx, scope)
 		if err != nil {
@@ -140,38 +137,41 @@ func (a *API) admit(scope Scope) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-func (a *API) caller(ctx huma.Context, scope Scope) (Caller, error) {
-	kind, token, _ := strings.Cut(ctx.Header("Authorization"), " ")
-	if token = strings.TrimSpace(token); token == "" || !strings.EqualFold(kind, "Bearer") {
-		return Caller{}, timelines.ErrSignedOut
+func (a *API) caller(ctx huma.Context, scope tokens.Scope) (access.Token, error) {
+	kind, text, _ := strings.Cut(ctx.Header("Authorization"), " ")
+	if !strings.EqualFold(kind, "Bearer") {
+		return access.Token{}, timelines.ErrSignedOut
 	}
-	caller, err := a.cfg.Admit(ctx.Context(), token)
+	if ctx.Method() != http.MethodGet {
+		// Nothing that a change reads says whether the token has ended meanwhile.
+		if err := a.cfg.Rivers.RefreshAccess(ctx.Context()); err != nil {
+			return access.Token{}, err
+		}
+	}
+	caller, err := a.cfg.Rivers.Access().Token(ctx.Context(), strings.TrimSpace(text))
 	if err != nil {
-		return Caller{}, err
+		return access.Token{}, err
 	}
-	allowed := false
-	for _, has := range caller.Scopes {
-		allowed = allowed || has == scope
+	if !caller.May(scope) {
+		return access.Token{}, &scopeError{scope}
 	}
-	if !allowed {
-		return Caller{}, &scopeError{scope}
-	}
-	left, wait := a.calls.take(caller.Token)
+	left, wait := a.calls.take(caller.ID)
 	ctx.SetHeader("RateLimit-Limit", strconv.Itoa(callsPerMinute))
 	ctx.SetHeader("RateLimit-Remaining", strconv.Itoa(left))
 	if wait > 0 {
-		return Caller{}, &tooManyError{wait}
+		return access.Token{}, &tooManyError{wait}
 	}
 	if length, err := strconv.ParseInt(ctx.Header("Content-Length"), 10, 64); err == nil && length > maxBody {
-		return Caller{}, &http.MaxBytesError{Limit: maxBody}
+		return access.Token{}, &http.MaxBytesError{Limit: maxBody}
 	}
+	a.cfg.Used(caller.Viewer.Session)
 	return caller, nil
 }
 
 // act makes a change as the caller. The answer to a success comes after the caller's own rivers have it.
 func (a *API) act(ctx context.Context, do func(ctx context.Context, actor int64) (timelines.Change, error)) (timelines.Change, error) {
 	actor := callerOf(ctx).Viewer.AccountID
-	if err := a.cfg.AllowWrite(actor); err != nil {
+	if err := a.cfg.MayWrite(ctx, callerOf(ctx).Viewer); err != nil {
 		return timelines.Change{}, err
 	}
 	var c timelines.Change

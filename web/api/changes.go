@@ -11,6 +11,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines/changes"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/tokens"
 )
 
 const (
@@ -41,7 +42,7 @@ type (
 )
 
 func (a *API) registerChanges() {
-	op := operation(Changes, http.MethodGet, changesPath, "read-changes", "Follow what happens to posts")
+	op := operation(tokens.Changes, http.MethodGet, changesPath, "read-changes", "Follow what happens to posts")
 	op.Description = "One JSON object a line (application/x-ndjson). The last line of an answer has the kind end. A change that the owner may know nothing of has no line. Two changes of a post that nobody read yet both come with its present state. The log is kept for some days; 410 says where it begins."
 	op.Errors = append(op.Errors, http.StatusGone)
 	op.Responses = map[string]*huma.Response{"200": {
@@ -110,7 +111,7 @@ func (a *API) decide(ctx context.Context, rows []changes.Change) ([]Line, rivers
 			levels = append(levels, c.TimelineID)
 		}
 	}
-	now, err := a.cfg.Rivers.Posts(ctx, caller.Viewer, caller.Everything, asked)
+	now, err := a.cfg.Rivers.Posts(ctx, caller.Viewer, caller.WholeSite, asked)
 	if err != nil {
 		return nil, rivers.Moment{}, err
 	}

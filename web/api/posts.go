@@ -8,6 +8,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/tokens"
 )
 
 type (
@@ -64,9 +65,9 @@ type (
 )
 
 func (a *API) registerPosts() {
-	register(a, operation(Read, http.MethodGet, "/api/posts/{code}", "get-post", "Read a post with all its comments"),
+	register(a, operation(tokens.Read, http.MethodGet, "/api/posts/{code}", "get-post", "Read a post with all its comments"),
 		func(ctx context.Context, in *byCode) (*onePost, error) { return a.answer(ctx, in.Code) })
-	register(a, made(operation(Write, http.MethodPost, "/api/posts", "create-post", "Write a post")),
+	register(a, made(operation(tokens.Write, http.MethodPost, "/api/posts", "create-post", "Write a post")),
 		func(ctx context.Context, in *newPost) (*madePost, error) {
 			c, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) {
 				return a.cfg.Timelines.Posts.Create(ctx, timelines.NewPost{
@@ -75,7 +76,7 @@ func (a *API) registerPosts() {
 			})
 			return a.answerMade(ctx, c, err)
 		})
-	register(a, operation(Write, http.MethodPatch, "/api/posts/{code}", "change-post", "Change a post of your own, or where it stands"),
+	register(a, operation(tokens.Write, http.MethodPatch, "/api/posts/{code}", "change-post", "Change a post of your own, or where it stands"),
 		func(ctx context.Context, in *changedPost) (*onePost, error) {
 			_, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) {
 				return a.cfg.Timelines.Posts.Revise(ctx, actor, in.Code, timelines.Revision{Body: in.Body.Text, To: in.Body.To, Language: in.Body.Language})
@@ -92,14 +93,14 @@ func (a *API) registerPosts() {
 	a.acts(http.MethodPut, "/api/posts/{code}/save", "save-post", "Save a post", posts.Fave)
 	a.acts(http.MethodDelete, "/api/posts/{code}/save", "unsave-post", "Save a post no longer", posts.Unfave)
 
-	register(a, made(operation(Write, http.MethodPost, "/api/posts/{code}/comments", "create-comment", "Comment on a post")),
+	register(a, made(operation(tokens.Write, http.MethodPost, "/api/posts/{code}/comments", "create-comment", "Comment on a post")),
 		func(ctx context.Context, in *newComment) (*madePost, error) {
 			c, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) {
 				return comments.Create(ctx, timelines.NewComment{Author: actor, Code: in.Code, Body: in.Body.Text, Plain: in.Body.Plain, Key: in.Key})
 			})
 			return a.answerMade(ctx, c, err)
 		})
-	register(a, operation(Write, http.MethodPatch, "/api/posts/{code}/comments/{id}", "change-comment", "Change a comment of your own"),
+	register(a, operation(tokens.Write, http.MethodPatch, "/api/posts/{code}/comments/{id}", "change-comment", "Change a comment of your own"),
 		func(ctx context.Context, in *changedComment) (*onePost, error) {
 			_, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) {
 				return comments.Edit(ctx, actor, in.Code, in.ID, in.Body.Text)
@@ -113,7 +114,7 @@ func (a *API) registerPosts() {
 	a.actsOnComment(http.MethodPut, "/api/posts/{code}/comments/{id}/like", "like-comment", "Like a comment", comments.Like)
 	a.actsOnComment(http.MethodDelete, "/api/posts/{code}/comments/{id}/like", "unlike-comment", "Take a like of a comment back", comments.Unlike)
 
-	register(a, quiet(operation(Write, http.MethodPut, "/api/accounts/{name}/follow", "follow", "Follow a person or a group, or ask to")),
+	register(a, quiet(operation(tokens.Write, http.MethodPut, "/api/accounts/{name}/follow", "follow", "Follow a person or a group, or ask to")),
 		func(ctx context.Context, in *byName) (*done, error) {
 			_, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) {
 				c, _, err := a.cfg.Timelines.Subscriptions.Subscribe(ctx, actor, in.Name)
@@ -121,7 +122,7 @@ func (a *API) registerPosts() {
 			})
 			return nil, err
 		})
-	register(a, quiet(operation(Write, http.MethodDelete, "/api/accounts/{name}/follow", "unfollow", "Follow a person or a group no longer")),
+	register(a, quiet(operation(tokens.Write, http.MethodDelete, "/api/accounts/{name}/follow", "unfollow", "Follow a person or a group no longer")),
 		func(ctx context.Context, in *byName) (*done, error) {
 			_, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) {
 				return a.cfg.Timelines.Subscriptions.Unsubscribe(ctx, actor, in.Name)
@@ -142,7 +143,7 @@ func quiet(op huma.Operation) huma.Operation {
 
 // acts registers what one does to a post.
 func (a *API) acts(method, path, id, summary string, do func(context.Context, int64, string) (timelines.Change, error)) {
-	register(a, quiet(operation(Write, method, path, id, summary)), func(ctx context.Context, in *byCode) (*done, error) {
+	register(a, quiet(operation(tokens.Write, method, path, id, summary)), func(ctx context.Context, in *byCode) (*done, error) {
 		_, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) { return do(ctx, actor, in.Code) })
 		return nil, err
 	})
@@ -150,7 +151,7 @@ func (a *API) acts(method, path, id, summary string, do func(context.Context, in
 
 // actsOnComment registers what one does to a comment.
 func (a *API) actsOnComment(method, path, id, summary string, do func(context.Context, int64, string, int64) (timelines.Change, error)) {
-	register(a, quiet(operation(Write, method, path, id, summary)), func(ctx context.Context, in *byComment) (*done, error) {
+	register(a, quiet(operation(tokens.Write, method, path, id, summary)), func(ctx context.Context, in *byComment) (*done, error) {
 		_, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) {
 			return do(ctx, actor, in.Code, in.ID)
 		})
@@ -171,7 +172,7 @@ func (a *API) answer(ctx context.Context, code string) (*onePost, error) {
 	var found []Post
 	caller := callerOf(ctx)
 	err = a.cfg.Rivers.AtOneMoment(ctx, func() (rivers.Moment, error) {
-		now, err := a.cfg.Rivers.Posts(ctx, caller.Viewer, caller.Everything, []rivers.AskedPost{{PostID: id}})
+		now, err := a.cfg.Rivers.Posts(ctx, caller.Viewer, caller.WholeSite, []rivers.AskedPost{{PostID: id}})
 		if err != nil {
 			return rivers.Moment{}, err
 		}

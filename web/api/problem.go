@@ -15,6 +15,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/changes"
+	"riverrun/timelines/tokens"
 )
 
 // Problem is an error as a program sees it (RFC 9457).
@@ -61,7 +62,7 @@ func (p *Problem) GetHeaders() http.Header {
 }
 
 // scopeError: the token does not allow what is asked.
-type scopeError struct{ missing Scope }
+type scopeError struct{ missing tokens.Scope }
 
 func (e *scopeError) Error() string { return "the token has no scope " + string(e.missing) }
 

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"riverrun/rivers"
+	"riverrun/timelines/tokens"
 )
 
 type (
@@ -24,7 +25,7 @@ type (
 )
 
 func (a *API) registerRivers() {
-	register(a, operation(Read, http.MethodGet, "/api/river", "read-river", "Read a page of the site as its owner sees it"),
+	register(a, operation(tokens.Read, http.MethodGet, "/api/river", "read-river", "Read a page of the site as its owner sees it"),
 		func(ctx context.Context, in *river) (*riverPage, error) {
 			at, err := url.Parse(in.Page)
 			if err != nil || at.Host != "" || at.Path == "" || at.Path[0] != '/' {

@@ -1,0 +1,232 @@
+package web_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"riverrun/timelines"
+	"riverrun/timelines/tokens"
+	"riverrun/web/api"
+	"riverrun/web/webtest"
+)
+
+// program is a program with a token.
+type program struct {
+	*webtest.Site
+	token string
+}
+
+// program makes a token for somebody.
+func programOf(p *webtest.Person, scopes ...tokens.Scope) *program {
+	p.Site.T.Helper()
+	return &program{p.Site, p.Token(tokens.New{Name: "a program", Scopes: scopes, Days: 7})}
+}
+
+// call calls the API and reads the answer into out, which may be nil.
+func (p *program) call(method, path, body string, out any) *http.Response {
+	p.T.Helper()
+	r, err := http.NewRequestWithContext(p.T.Context(), method, p.URL+path, strings.NewReader(body))
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+p.token)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	defer a.Body.Close()
+	if lines, ok := out.(*[]api.Line); ok && a.StatusCode == http.StatusOK {
+		in := bufio.NewScanner(a.Body)
+		in.Buffer(nil, 1<<20)
+		for in.Scan() {
+			var l api.Line
+			if err := json.Unmarshal(in.Bytes(), &l); err != nil {
+				p.T.Fatalf("%s: %v", in.Bytes(), err)
+			}
+			*lines = append(*lines, l)
+		}
+		return a
+	}
+	if out != nil {
+		if err := json.NewDecoder(a.Body).Decode(out); err != nil {
+			p.T.Fatalf("%s %s: status %d, %v", method, path, a.StatusCode, err)
+		}
+	}
+	return a
+}
+
+// wants is call with the status that is expected.
+func (p *program) wants(status int, method, path, body string, out any) *http.Response {
+	p.T.Helper()
+	a := p.call(method, path, body, out)
+	if a.StatusCode != status {
+		p.T.Fatalf("%s %s: status %d, want %d: %+v", method, path, a.StatusCode, status, out)
+	}
+	return a
+}
+
+// A program writes, changes and reads posts as its token's owner, and open pages follow.
+func TestProgramsWriteAndRead(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	p := programOf(ann, tokens.Read, tokens.Write)
+	g := s.Open(bob, "/everything")
+	var made, read api.Post
+	a := p.wants(201, "POST", "/api/posts", `{"text":"from a program","to":["ann"]}`, &made)
+	g.UntilEntry(made.Code)
+	if a.Header.Get("Location") != "/api/posts/"+made.Code || a.Header.Get("RateLimit-Remaining") == "" {
+		t.Errorf("headers %v", a.Header)
+	}
+	bob.Comment(made.Code, "seen")
+	p.wants(204, "PUT", "/api/posts/"+made.Code+"/like", "", nil)
+	p.wants(200, "PATCH", "/api/posts/"+made.Code, `{"text":"changed"}`, nil)
+	a = p.wants(200, "GET", "/api/posts/"+made.Code, "", &read)
+	if read.Text != "changed" || read.Likes != 1 || read.LikedBy[0].Name != "ann" || len(read.Comments) != 1 || read.Comments[0].Author.Name != "bob" || !slices.Equal(read.To, []string{"ann"}) {
+		t.Errorf("the post reads %+v", read)
+	}
+	r, _ := http.NewRequestWithContext(t.Context(), "GET", s.URL+"/api/posts/"+made.Code, nil)
+	r.Header.Set("Authorization", "Bearer "+p.token)
+	r.Header.Set("If-None-Match", a.Header.Get("ETag"))
+	same, err := http.DefaultClient.Do(r)
+	if err != nil || same.StatusCode != http.StatusNotModified {
+		t.Fatalf("%v, %v: want that nothing changed", same, err)
+	}
+	_ = same.Body.Close()
+	p.wants(204, "DELETE", "/api/posts/"+made.Code, "", nil)
+	p.wants(404, "GET", "/api/posts/"+made.Code, "", nil)
+	p.wants(204, "PUT", "/api/accounts/bob/follow", "", nil)
+	var page struct {
+		Posts []api.Post `json:"posts"`
+		Next  string     `json:"next"`
+	}
+	for range 30 {
+		bob.Post("one of many")
+	}
+	s.FollowUp()
+	a = p.wants(200, "GET", "/api/river?page=/", "", &page)
+	if len(page.Posts) != 25 || page.Next == "" || !strings.Contains(a.Header.Get("Link"), `rel="next"`) {
+		t.Errorf("%d posts, next %q, link %q", len(page.Posts), page.Next, a.Header.Get("Link"))
+	}
+	older := "/api/river?page=/&before=" + page.Next
+	page.Posts = nil
+	if p.wants(200, "GET", older, "", &page); len(page.Posts) != 5 {
+		t.Errorf("%d older posts, want 5", len(page.Posts))
+	}
+}
+
+// A token does what its scopes allow, and its owner may, and says in problem+json what is wrong.
+func TestProgramsAreRefused(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	secret := bob.Post("for bob alone", timelines.ToEyes)
+	own := bob.Post("bob's own")
+	all, reads := programOf(ann, tokens.Scopes...), programOf(ann, tokens.Read)
+	none := &program{s, "rr_" + strings.Repeat("A", 43)}
+	for what, tc := range map[string]struct {
+		by           *program
+		method, path string
+		body         string
+		status       int
+		code, field  string
+	}{
+		"no token":          {none, "GET", "/api/posts/" + own.Code, "", 401, "token_wrong", ""},
+		"no scope":          {reads, "POST", "/api/posts", `{"text":"x"}`, 403, "scope_missing", ""},
+		"no scope of log":   {reads, "GET", "/api/changes", "", 403, "scope_missing", ""},
+		"another's secret":  {all, "GET", "/api/posts/" + secret.Code, "", 404, "missing", ""},
+		"no such post":      {all, "GET", "/api/posts/0000000000", "", 404, "missing", ""},
+		"another's post":    {all, "DELETE", "/api/posts/" + own.Code, "", 403, "forbidden", ""},
+		"empty":             {all, "POST", "/api/posts", `{"text":""}`, 422, "body_empty", "body"},
+		"no such place":     {all, "POST", "/api/posts", `{"text":"x","to":["nobody-here"]}`, 422, "to_unknown", "to"},
+		"no JSON":           {all, "POST", "/api/posts", `{"text":`, 400, "call_invalid", ""},
+		"unknown field":     {all, "POST", "/api/posts", `{"text":"x","color":"red"}`, 422, "call_invalid", "color"},
+		"bad bytes":         {all, "POST", "/api/posts", `{"text":"a\u0000b"}`, 422, "text_invalid", "body"},
+		"bad id":            {all, "DELETE", "/api/posts/" + own.Code + "/comments/x", "", 422, "call_invalid", "id"},
+		"large":             {all, "POST", "/api/posts", `{"text":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "body_large", ""},
+		"no page":           {all, "GET", "/api/river?page=everything", "", 422, "page_invalid", "page"},
+		"bob's own page":    {all, "GET", "/api/river?page=/nobody-here", "", 404, "missing", ""},
+		"of another log":    {all, "GET", "/api/changes?after=9007199254740991", "", 410, "changes_gone", ""},
+		"no number":         {all, "GET", "/api/changes?after=x", "", 422, "call_invalid", "after"},
+		"below zero":        {all, "GET", "/api/changes?after=-1", "", 422, "call_invalid", "after"},
+		"bad bytes in code": {all, "GET", "/api/posts/%00", "", 404, "missing", ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			var got api.Problem
+			a := tc.by.call(tc.method, tc.path, tc.body, &got)
+			field := ""
+			if len(got.Errors) > 0 {
+				field = got.Errors[0].Field
+			}
+			if a.StatusCode != tc.status || got.Status != tc.status || got.Code != tc.code || tc.field != "" && field != tc.field || got.Detail == "" {
+				t.Errorf("status %d, %+v; want %d, %s of %q", a.StatusCode, got, tc.status, tc.code, tc.field)
+			}
+			if kind := a.Header.Get("Content-Type"); kind != "application/problem+json" {
+				t.Errorf("the answer is %s", kind)
+			}
+		})
+	}
+}
+
+// G8: a program follows what happens, and is told when it may read something no longer. Another one learns nothing of it.
+func TestProgramsFollowChanges(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, bob, eve := s.Person("ann"), s.Person("bob"), s.Person("eve")
+	asBob, asEve := programOf(bob, tokens.Changes), programOf(eve, tokens.Changes)
+	after := map[*program]string{asBob: "", asEve: ""}
+	follow := func(p *program, want ...string) {
+		t.Helper()
+		s.RelayChanges()
+		var got []string
+		var lines []api.Line
+		p.wants(200, "GET", "/api/changes?limit=500&after="+after[p], "", &lines)
+		for _, l := range lines {
+			after[p] = l.Seq
+			switch l.Kind {
+			case "post":
+				got = append(got, fmt.Sprintf("post %s %s", l.Code, l.Post.Text))
+			case "gone":
+				got = append(got, "gone "+l.Code)
+			case "access":
+				got = append(got, "access "+l.Of)
+			}
+		}
+		slices.Sort(got)
+		got = slices.Compact(got)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("(-want +got):\n%s", d)
+		}
+	}
+	after[asBob], after[asEve] = "0", "0"
+	post, letter := ann.Post("to all"), ann.Post("a letter", "bob")
+	follow(asBob, sorted("post "+post.Code+" to all", "post "+letter.Code+" a letter")...)
+	follow(asEve, "post "+post.Code+" to all")
+	ann.Edit(post.Code, "to all of you")
+	bob.Like(post.Code)
+	ann.Edit(letter.Code, "another letter")
+	follow(asBob, sorted("post "+post.Code+" to all of you", "post "+letter.Code+" another letter")...)
+	follow(asEve, "post "+post.Code+" to all of you")
+	ann.Remove(letter.Code)
+	follow(asBob, "gone "+letter.Code)
+	follow(asEve)
+	ann.SetAccess("private")
+	follow(asEve, "access ann")
+	ann.Edit(post.Code, "to friends")
+	follow(asEve)
+}
+
+func sorted(list ...string) []string {
+	slices.Sort(list)
+	return list
+}
