@@ -21,7 +21,7 @@ func (s *Server) mayWrite(ctx context.Context, v timelines.Viewer) error {
 		return err
 	}
 	sets, err := s.rivers.Access().Sets(ctx, v.AccountID)
-	if err == nil && sets.RulesAgreed < settings.RulesVersion {
+	if err == nil && sets.RulesAgreed < settings.Asks() {
 		err = errRules
 	}
 	return err

@@ -24,9 +24,13 @@ type program struct {
 }
 
 // program makes a token for somebody.
-func programOf(p *webtest.Person, scopes ...tokens.Scope) *program {
+func programOf(t *testing.T, p *webtest.Person, scopes ...tokens.Scope) *program {
 	p.Site.T.Helper()
-	return &program{p.Site, p.Token(tokens.New{Name: "a program", Scopes: scopes, Days: 7})}
+		fields := []string{"name", "a program", "days", "7", "password", webtest.Password}
+	for _, scope := range scopes {
+		fields = append(fields, "scope", string(scope))
+	}
+	return &program{p.Site, newToken(t, p.Visitor(), fields...)}
 }
 
 // call calls the API and reads the answer into out, which may be nil.
@@ -80,7 +84,7 @@ func TestProgramsWriteAndRead(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
-	p := programOf(ann, tokens.Read, tokens.Write)
+	p := programOf(t, ann, tokens.Read, tokens.Write)
 	g := s.Open(bob, "/everything")
 	var made, read api.Post
 	a := p.wants(201, "POST", "/api/posts", `{"text":"from a program","to":["ann"]}`, &made)
@@ -132,7 +136,7 @@ func TestProgramsAreRefused(t *testing.T) {
 	ann, bob := s.Person("ann"), s.Person("bob")
 	secret := bob.Post("for bob alone", timelines.ToEyes)
 	own := bob.Post("bob's own")
-	all, reads := programOf(ann, tokens.Scopes...), programOf(ann, tokens.Read)
+	all, reads := programOf(t, ann, tokens.Scopes...), programOf(t, ann, tokens.Read)
 	none := &program{s, "rr_" + strings.Repeat("A", 43)}
 	for what, tc := range map[string]struct {
 		by           *program
@@ -183,7 +187,7 @@ func TestProgramsFollowChanges(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
 	ann, bob, eve := s.Person("ann"), s.Person("bob"), s.Person("eve")
-	asBob, asEve := programOf(bob, tokens.Changes), programOf(eve, tokens.Changes)
+	asBob, asEve := programOf(t, bob, tokens.Changes), programOf(t, eve, tokens.Changes)
 	after := map[*program]string{asBob: "", asEve: ""}
 	follow := func(p *program, want ...string) {
 		t.Helper()
@@ -220,7 +224,7 @@ func TestProgramsFollowChanges(t *testing.T) {
 	ann.Remove(letter.Code)
 	follow(asBob, "gone "+letter.Code)
 	follow(asEve)
-	ann.SetAccess("private")
+	ann.SetAccess("", timelines.Private)
 	follow(asEve, "access ann")
 	ann.Edit(post.Code, "to friends")
 	follow(asEve)

@@ -144,6 +144,14 @@ func TestNoSecretIsLogged(t *testing.T) {
 	stranger(t, server).Get("/signup?invitation=" + invitation).Wants(http.StatusOK)
 	stranger(t, server).Post("/signup", "username", "cat", "password", first, "invitation", invitation).Wants(http.StatusSeeOther)
 	stranger(t, server).Post("/signup", "username", "dan", "password", first, "invitation", invitation).Wants(http.StatusUnprocessableEntity)
+	makeToken := func(v *webtest.Visitor, password string) *webtest.Answer {
+		return v.Post("/settings/tokens", "name", "A bot", "scope", "read", "days", "7", "present", password)
+	}
+	makeToken(ann, wrong).Wants(http.StatusUnprocessableEntity)
+	appToken := find("an app token", `value="(rr_[\w-]{43})"`, makeToken(ann, second).Body)
+	asCookie := stranger(t, server)
+	asCookie.Header.Set("Cookie", webtest.Cookie+"="+appToken)
+	asCookie.Get("/settings").Wants(http.StatusSeeOther)
 	at := ann.Post("/settings/sources", "way", "push", "title", "A program").Wants(http.StatusSeeOther).Header.Get("Location")
 	at, _, _ = strings.Cut(at, "?")
 	token := find("the token of a source", `<code>([\w-]{32})</code>`, ann.Post(at+"/token").Body)
@@ -220,7 +228,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 		}
 	}
 	before := strings.Count(log.String(), "request failed")
-	for _, table := range []string{"accounts", "sessions", "credentials", "account_links", "invitations", "sources", "source_hubs", "push_subscriptions", "files"} {
+	for _, table := range []string{"accounts", "sessions", "app_tokens", "credentials", "account_links", "invitations", "sources", "source_hubs", "push_subscriptions", "files"} {
 		rename(table, "elsewhere")
 		for _, v := range []*webtest.Visitor{ann, stranger(t, server)} {
 			v.Post("/signup", "username", "eve", "password", first, "invitation", invitation)
@@ -232,6 +240,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 			v.Post("/login/appeal", "link", appeal, "text", "It was not me.")
 			v.Get("/signup?invitation=" + invitation)
 			v.Post("/settings/invitations", "uses", "1", "days", "7")
+			makeToken(v, second)
 			v.Post(at + "/token")
 			v.PostFiles("/files", []webtest.Upload{{Name: "lake.jpg", Content: webtest.Photo(60, 50)}})
 			subscribe(v)

@@ -154,7 +154,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// What cannot be a token is refused, with what is wrong.
+// A form that is wrong makes no token, and the error says why.
 func TestBadTokens(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -185,7 +185,7 @@ func TestBadTokens(t *testing.T) {
 	}
 }
 
-// An account has so many tokens, and those that ended do not count.
+// The limit of tokens holds for each account, and tokens that ended do not count.
 func TestMostTokens(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
@@ -208,8 +208,8 @@ func isFull(err error) bool {
 	return ok && is.Code == "tokens_many"
 }
 
-// What happens in the moment in which a token is made is done first: another token is counted, and a new password
-// leaves no token behind.
+// A token that is made at the same time as another one counts it. One that is made during a change of password or a
+// suspension is not made.
 func TestMadeMeanwhile(t *testing.T) {
 	for what, tc := range map[string]struct {
 		before  int
@@ -292,7 +292,7 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// What ends sessions ends tokens, on every node as of the acknowledgement.
+// Tokens end by all that ends sessions, on every node as of the acknowledgement.
 func TestEnds(t *testing.T) {
 	for what, end := range map[string]func(w *world, ann timelines.Viewer) (timelines.Change, error){
 		"revoked": func(w *world, ann timelines.Viewer) (timelines.Change, error) {

@@ -351,6 +351,14 @@ func (s *Site) Figure(name string, labels ...string) float64 {
 	return 0 // nothing was counted yet
 }
 
+// RelayChanges moves what changed to the log that programs read.
+func (s *Site) RelayChanges() {
+	s.T.Helper()
+	if _, err := changes.Open(s.Store, 0).RelayAll(s.T.Context()); err != nil {
+		s.T.Fatal(err)
+	}
+}
+
 // HearOf tells the hub that these posts changed, as the bus would.
 func (s *Site) HearOf(posts ...int64) { s.Tell(tiers.Message{Posts: posts}) }
 
