@@ -26,7 +26,7 @@ type program struct {
 // program makes a token for somebody.
 func programOf(t *testing.T, p *webtest.Person, scopes ...tokens.Scope) *program {
 	p.Site.T.Helper()
-		fields := []string{"name", "a program", "days", "7", "password", webtest.Password}
+	fields := []string{"name", "a program", "days", "7", "password", webtest.Password}
 	for _, scope := range scopes {
 		fields = append(fields, "scope", string(scope))
 	}
@@ -36,7 +36,7 @@ func programOf(t *testing.T, p *webtest.Person, scopes ...tokens.Scope) *program
 // call calls the API and reads the answer into out, which may be nil.
 func (p *program) call(method, path, body string, out any) *http.Response {
 	p.T.Helper()
-	r, err := http.NewRequestWithContext(p.T.Context(), method, p.URL+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(p.T.Context(), method, p.HTTP.URL+path, strings.NewReader(body))
 	if err != nil {
 		p.T.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestProgramsWriteAndRead(t *testing.T) {
 	if read.Text != "changed" || read.Likes != 1 || read.LikedBy[0].Name != "ann" || len(read.Comments) != 1 || read.Comments[0].Author.Name != "bob" || !slices.Equal(read.To, []string{"ann"}) {
 		t.Errorf("the post reads %+v", read)
 	}
-	r, _ := http.NewRequestWithContext(t.Context(), "GET", s.URL+"/api/posts/"+made.Code, nil)
+	r, _ := http.NewRequestWithContext(t.Context(), "GET", s.HTTP.URL+"/api/posts/"+made.Code, nil)
 	r.Header.Set("Authorization", "Bearer "+p.token)
 	r.Header.Set("If-None-Match", a.Header.Get("ETag"))
 	same, err := http.DefaultClient.Do(r)
@@ -212,7 +212,12 @@ func TestProgramsFollowChanges(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", d)
 		}
 	}
-	after[asBob], after[asEve] = "0", "0"
+	for p := range after {
+		s.RelayChanges()
+		var lines []api.Line
+		p.wants(200, "GET", "/api/changes", "", &lines)
+		after[p] = lines[len(lines)-1].Seq
+	}
 	post, letter := ann.Post("to all"), ann.Post("a letter", "bob")
 	follow(asBob, sorted("post "+post.Code+" to all", "post "+letter.Code+" a letter")...)
 	follow(asEve, "post "+post.Code+" to all")

@@ -19,8 +19,8 @@ type (
 		Name string `path:"name" doc:"the account's name"`
 	}
 	byComment struct {
-		byCode
-		ID int64 `path:"id" doc:"the comment's id"`
+		Code string `path:"code" doc:"the post's code"`
+		ID   int64  `path:"id" doc:"the comment's id"`
 	}
 	newPost struct {
 		Key  string `header:"Idempotency-Key" doc:"your own word for this call; a call that is repeated with it makes nothing a second time"`
@@ -32,7 +32,7 @@ type (
 		}
 	}
 	changedPost struct {
-		byCode
+		Code string `path:"code" doc:"the post's code"`
 		Body struct {
 			Text     *string  `json:"text,omitempty"`
 			To       []string `json:"to,omitempty" doc:"all places from now on"`
@@ -40,7 +40,7 @@ type (
 		}
 	}
 	newComment struct {
-		byCode
+		Code string `path:"code" doc:"the post's code"`
 		Key  string `header:"Idempotency-Key" doc:"as of a post"`
 		Body struct {
 			Text  string `json:"text" doc:"at most 20,000 characters"`
@@ -48,7 +48,8 @@ type (
 		}
 	}
 	changedComment struct {
-		byComment
+		Code string `path:"code" doc:"the post's code"`
+		ID   int64  `path:"id" doc:"the comment's id"`
 		Body struct {
 			Text string `json:"text"`
 		}
@@ -161,13 +162,9 @@ func (a *API) actsOnComment(method, path, id, summary string, do func(context.Co
 
 // answer is a post as the caller may see it now.
 func (a *API) answer(ctx context.Context, code string) (*onePost, error) {
-	ids, err := a.cfg.Timelines.Posts.IDs(ctx, []string{code})
+	id, err := a.cfg.Timelines.Posts.ID(ctx, code)
 	if err != nil {
 		return nil, err
-	}
-	id, ok := ids[code]
-	if !ok {
-		return nil, rivers.ErrNotFound
 	}
 	var found []Post
 	caller := callerOf(ctx)

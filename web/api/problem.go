@@ -85,6 +85,8 @@ func (a *API) problem(ctx context.Context, err error) *Problem {
 			Status: http.StatusGone, Code: "changes_gone", First: strconv.FormatInt(gone.First, 10),
 			Detail: "The log does not go back that far. Read anew what you keep, and go on after first.",
 		}
+	} else if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		p = Problem{Status: http.StatusRequestEntityTooLarge, Code: "body_large", Detail: fmt.Sprintf("The body may have %d bytes.", large.Limit)}
 	} else if known, ok := errors.AsType[*Problem](err); ok {
 		p = *known
 	} else {
