@@ -239,3 +239,74 @@ func sorted(list ...string) []string {
 	slices.Sort(list)
 	return list
 }
+
+// Each operation of the document answers as the document says, with a token that allows it, and refuses one that
+// does not.
+func TestEveryOperation(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	s.Person("bob")
+	own := ann.Post("ann's own")
+	said := ann.Comment(own.Code, "ann's word")
+	gone := ann.Post("soon gone")
+	var doc struct {
+		OpenAPI string `json:"openapi"`
+		Paths   map[string]map[string]struct {
+			ID        string                `json:"operationId"`
+			Security  []map[string][]string `json:"security"`
+			Responses map[string]any        `json:"responses"`
+		} `json:"paths"`
+	}
+	none := &program{s, "rr_" + strings.Repeat("A", 43)}
+	none.wants(200, "GET", "/api/openapi.json", "", &doc)
+	if !strings.HasPrefix(doc.OpenAPI, "3.1") || len(doc.Paths) < 10 {
+		t.Fatalf("document %s of %d paths", doc.OpenAPI, len(doc.Paths))
+	}
+	bodies := map[string]string{
+		"create-post": `{"text":"one"}`, "change-post": `{"text":"two"}`, "create-comment": `{"text":"three"}`, "change-comment": `{"text":"four"}`,
+	}
+	holders := map[tokens.Scope]*program{}
+	for _, scope := range tokens.Scopes {
+		holders[scope] = programOf(t, ann, scope)
+	}
+	last := []string{"delete-comment", "delete-post"} // after what is done to them
+	var run []func()
+	for path, ops := range doc.Paths {
+		for method, op := range ops {
+			method = strings.ToUpper(method)
+			code := own.Code
+			if op.ID == "delete-post" {
+				code = gone.Code
+			}
+			at := strings.NewReplacer("{code}", code, "{id}", fmt.Sprint(said.CommentID), "{name}", "bob").Replace(path)
+			if op.ID == "read-river" {
+				at += "?page=/everything"
+			}
+			call := func() {
+				scope := tokens.Scope(op.Security[0]["token"][0])
+				for has, p := range holders {
+					if has != scope {
+						var refused api.Problem
+						if p.wants(403, method, at, bodies[op.ID], &refused); refused.Code != "scope_missing" {
+							t.Errorf("%s with %s: %+v", op.ID, has, refused)
+						}
+					}
+				}
+				none.wants(401, method, at, bodies[op.ID], nil)
+				a := holders[scope].call(method, at, bodies[op.ID], nil)
+				if _, said := op.Responses[fmt.Sprint(a.StatusCode)]; !said || a.StatusCode >= 300 {
+					t.Errorf("%s: status %d; the document says %v", op.ID, a.StatusCode, op.Responses)
+				}
+			}
+			if slices.Contains(last, op.ID) {
+				defer call()
+				continue
+			}
+			run = append(run, call)
+		}
+	}
+	for _, call := range run {
+		call()
+	}
+}
