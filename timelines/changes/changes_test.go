@@ -278,7 +278,7 @@ func TestRelaysRace(t *testing.T) {
 	}
 }
 
-// What is no longer kept is gone as a whole day, and a reader that was not done with it is told.
+// The log is kept in whole days, and a reader that was not done with one that is gone is told.
 func TestTheLogIsKeptForDays(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
@@ -313,7 +313,7 @@ func TestTheLogIsKeptForDays(t *testing.T) {
 	}
 }
 
-// What somebody may read is a change too.
+// A change of who may read something is in the log too.
 func TestAccessIsAChange(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")

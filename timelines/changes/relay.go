@@ -36,7 +36,7 @@ type Store struct {
 	now  func() time.Time
 }
 
-// Open returns the log of a store, of which so many whole days are kept, from 1 to MostDays; 0: DefaultDays.
+// Open returns the log of a store. It keeps that many whole days, from 1 to MostDays; 0: DefaultDays.
 func Open(s *timelines.Store, days int) *Store {
 	return &Store{pool: s.Pool(), days: int64(cmp.Or(days, DefaultDays)), now: time.Now}
 }
