@@ -20,8 +20,12 @@ type relay struct {
 	done   chan struct{}
 }
 
-// relayTimeout bounds one run, after which the next one goes on.
-const relayTimeout = time.Minute
+const (
+	// relayTimeout bounds one run, after which the next one goes on.
+	relayTimeout = time.Minute
+	// gather is how long changes gather for one run.
+	gather = 100 * time.Millisecond
+)
 
 func newRelay(store *changes.Store, every time.Duration, log *slog.Logger) *relay {
 	return &relay{store: store, every: every, log: log, woken: make(chan struct{}, 1)}
@@ -54,6 +58,11 @@ func (r *relay) start(ctx context.Context) {
 				return
 			case <-tick.C:
 			case <-r.woken:
+				select {
+				case <-ctx.Done():
+					return
+				case <-time.After(gather):
+				}
 			}
 		}
 	}()

@@ -164,7 +164,7 @@ func TestABatchHasOneChangeOfAPost(t *testing.T) {
 	}
 	for round := range 3 {
 		bounds := w.bounds()
-		moved, err := w.log.Relay(t.Context(), shards[0])
+		moved, _, err := w.log.Relay(t.Context(), shards[0])
 		w.must(err)
 		got := w.after(bounds.Last)
 		if want := []int64{one.PostID, two.PostID}; moved != 2 || !slices.Equal(postsOf(got), want) {
@@ -212,7 +212,7 @@ func TestRelaysRace(t *testing.T) {
 		relays.Go(func() {
 			for ctx.Err() == nil {
 				for shard := range changes.Shards {
-					if _, err := w.log.Relay(ctx, shard); err != nil && ctx.Err() == nil {
+					if _, _, err := w.log.Relay(ctx, shard); err != nil && ctx.Err() == nil {
 						t.Error(err)
 					}
 				}

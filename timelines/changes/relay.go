@@ -57,9 +57,9 @@ func (s *Store) Waiting(ctx context.Context) ([]int, error) {
 	return shards, nil
 }
 
-// Relay moves the oldest rows of a shard to the log, at most one of each post, and returns how many. It waits while another
-// process relays the shard.
-func (s *Store) Relay(ctx context.Context, shard int) (moved int64, err error) {
+// Relay moves the oldest rows of a shard to the log, at most one of each post. It returns how many, and whether there are
+// more. It waits while another process relays the shard.
+func (s *Store) Relay(ctx context.Context, shard int) (moved int64, more bool, err error) {
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		// Readers go on after a number, so no crash of the database may give it to another row.
 		const lock = `SELECT pg_advisory_xact_lock(hashtextextended('outbox', @shard)), set_config('synchronous_commit', 'on', true)`
@@ -83,36 +83,36 @@ func (s *Store) Relay(ctx context.Context, shard int) (moved int64, err error) {
 				RETURNING h.seq, many.n
 			), numbered AS (
 				SELECT head.seq - head.n + row_number() OVER (ORDER BY o.id) AS seq, o.* FROM oldest o, head
+			), logged AS (
+				INSERT INTO changes (seq, slot, shard, id, kind, post_id, version, account_id, timeline_id, made_at, places)
+				SELECT seq, (seq >> @bit) % @ring, shard, id, kind, post_id, version, account_id, timeline_id, made_at, places
+				FROM numbered
 			)
-			INSERT INTO changes (seq, slot, shard, id, kind, post_id, version, account_id, timeline_id, made_at, places)
-			SELECT seq, (seq >> @bit) % @ring, shard, id, kind, post_id, version, account_id, timeline_id, made_at, places
-			FROM numbered`
-		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{
+			SELECT many.n, (SELECT count(*) FROM looked) FROM many`
+		var looked int64
+		err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
 			"shard": shard, "batch": batch, "first": first, "bit": dayBit, "ring": ring,
-		})
-		moved = tag.RowsAffected()
+		}).Scan(&moved, &looked)
+		more = looked > moved || looked == batch
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("relay shard %d of the outbox: %w", shard, err)
+		return 0, false, fmt.Errorf("relay shard %d of the outbox: %w", shard, err)
 	}
-	return moved, nil
+	return moved, more, nil
 }
 
-// RelayAll relays all shards until the outbox is empty, and returns how many rows it moved.
+// RelayAll moves all that is in the outbox when it is called, and returns how many rows it moved.
 func (s *Store) RelayAll(ctx context.Context) (moved int64, err error) {
-	for {
-		shards, err := s.Waiting(ctx)
-		if err != nil || len(shards) == 0 {
-			return moved, err
-		}
-		for _, shard := range shards {
-			n, err := s.Relay(ctx, shard)
-			if moved += n; err != nil {
-				return moved, err
-			}
+	shards, err := s.Waiting(ctx)
+	for _, shard := range shards {
+		for more := err == nil; more; {
+			var n int64
+			n, more, err = s.Relay(ctx, shard)
+			moved += n
 		}
 	}
+	return moved, err
 }
 
 // Trim empties the tables of the days that are not kept any more. It must run at least once a day.
