@@ -37,7 +37,7 @@ var tokensTexts = texts{
 	"tokens.scope.moderation":  {"moderation", "модерировать"},
 	"tokens.allows.moderation": {"say which posts to hide, if you are an administrator or a moderator", "сообщать, какие записи скрыть, если вы администратор или модератор"},
 	"tokens.scope.stages":      {"stages", "вести обработку"},
-	"tokens.allows.stages":     {"keep what the program works out about posts, say their language", "хранить то, что программа узнаёт о записях, например их язык"},
+	"tokens.allows.stages":     {"keep what the program works out about posts, such as their language", "хранить то, что программа узнаёт о записях, например их язык"},
 
 	"tokens.event.made":    {"New app token: {name},", "Новый токен приложения: {name},"},
 	"tokens.event.revoked": {"App token revoked: {name},", "Токен приложения отозван: {name},"},
