@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"slices"
 
+	"riverrun/timelines/changes"
 	"riverrun/timelines/files"
 	"riverrun/timelines/publishing"
 )
 
 // runCheck compares every live river with one rebuilt from nothing, every stored home feed of the
-// selected strategy with the primary store, the references to uploaded files with the store of blobs, and the counters of
-// authors with their posts. Each difference is printed; any is an error.
+// selected strategy with the primary store, the references to uploaded files with the store of blobs, the counters of
+// authors with their posts, and the log of changes with the posts' versions. Each difference is printed; any is an error.
 func runCheck(ctx context.Context, e *env, args []string) error {
 	c, rest, err := e.parse(args, nil)
 	if err != nil {
@@ -50,6 +51,13 @@ func runCheck(ctx context.Context, e *env, args []string) error {
 		if err != nil {
 			return err
 		}
+		logged, err := changes.Open(n.timelines, c.changesDays).Check(ctx)
+		if err != nil {
+			return err
+		}
+		for _, d := range logged {
+			fmt.Fprintln(e.stdout, d)
+		}
 		if stored.Blobs+len(stored.Orphaned) > 0 {
 			fmt.Fprintf(e.stdout, "blobs %d missing %d orphaned %d\n", stored.Blobs, len(stored.Missing), len(stored.Orphaned))
 		}
@@ -57,7 +65,7 @@ func runCheck(ctx context.Context, e *env, args []string) error {
 			fmt.Fprintf(e.stdout, "home feeds %d entries %d differences %d\n", feeds.Feeds, feeds.Entries, len(feeds.Differences))
 		}
 		fmt.Fprintf(e.stdout, "rivers %d entries %d differences %d\n", report.Rivers, report.Entries, len(report.Differences))
-		if all := len(report.Differences) + len(feeds.Differences) + len(stored.Missing) + len(stored.Orphaned) + counted; all != 0 {
+		if all := len(report.Differences) + len(feeds.Differences) + len(stored.Missing) + len(stored.Orphaned) + counted + len(logged); all != 0 {
 			return fmt.Errorf("check: %d differences", all)
 		}
 		return nil

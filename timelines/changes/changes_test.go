@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -336,5 +337,54 @@ func TestAccessIsAChange(t *testing.T) {
 	slices.Sort(viewers)
 	if !slices.Contains(levels, ann.FeedID) || !slices.Contains(viewers, bob.ID) {
 		t.Errorf("levels %v, viewers %v; want %d, and %d", levels, viewers, ann.FeedID, bob.ID)
+	}
+}
+
+// The relay is cut off at 200 random points while people write. No change is lost, none comes twice, and those of one post
+// stay in order.
+func TestRelayIsCutOff(t *testing.T) {
+	w := newTown(t)
+	people := []timelines.Account{w.person("ann"), w.person("bob")}
+	posts := []timelines.Change{w.post(people[0]), w.post(people[1])}
+	done := make(chan struct{})
+	var writers sync.WaitGroup
+	for _, p := range people {
+		writers.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				do := []func(context.Context, int64, string) (timelines.Change, error){w.Posts.Like, w.Posts.Unlike}[i%2]
+				for _, post := range posts {
+					if _, err := do(t.Context(), p.ID, post.Code); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	cut := 0
+	for cut < 200 {
+		ctx, cancel := context.WithTimeout(t.Context(), rand.N(6*time.Millisecond))
+		if _, err := w.log.RelayAll(ctx); err != nil {
+			cut++
+		}
+		cancel()
+	}
+	close(done)
+	writers.Wait()
+	w.relay()
+	wrong, err := w.log.Check(t.Context())
+	w.must(err)
+	if len(wrong) > 0 {
+		t.Errorf("the log is wrong: %v", wrong)
+	}
+	if _, err := w.Pool().Exec(t.Context(), `DELETE FROM changes WHERE version = 2`); err != nil {
+		t.Fatal(err)
+	}
+	if wrong, err = w.log.Check(t.Context()); err != nil || len(wrong) != 2 {
+		t.Errorf("with gaps the check says %v, %v", wrong, err)
 	}
 }

@@ -92,3 +92,31 @@ func slotsFrom(after, today int64) []int16 {
 	}
 	return slots
 }
+
+// Check returns what is wrong with the log: posts whose changes it and the outbox have with gaps, doubled or out of order, or
+// not up to the present version.
+func (s *Store) Check(ctx context.Context) (wrong []string, err error) {
+	const query = `
+		SELECT format('post %s: versions %s to %s in %s rows, in order: %s; the post has version %s', post_id, least, most, n, ordered, version)
+		FROM (
+			SELECT c.post_id, min(c.version) AS least, max(c.version) AS most, count(*) AS n,
+				bool_and(c.version > coalesce(c.before, 0)) AS ordered, min(p.version) AS version
+			FROM (
+				SELECT post_id, version, lag(version) OVER (PARTITION BY post_id ORDER BY waits, at) AS before
+				FROM (
+					SELECT post_id, version, false AS waits, seq AS at FROM changes WHERE kind = 'post'
+					UNION ALL SELECT post_id, version, true, id FROM outbox WHERE kind = 'post') all_rows
+			) c JOIN posts p ON p.id = c.post_id
+			GROUP BY c.post_id
+		) posts
+		WHERE NOT ordered OR n <> most - least + 1 OR most <> version
+		ORDER BY post_id LIMIT 100`
+	rows, err := s.pool.Query(ctx, query)
+	if err == nil {
+		wrong, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("check the log of changes: %w", err)
+	}
+	return wrong, nil
+}
