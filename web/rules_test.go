@@ -80,6 +80,7 @@ type ruleCheck struct {
 	v       *ruleViewer
 	i       int // the viewer's number: picks samples, together with the site's offset
 	browser *webtest.Visitor
+	api     *webtest.Visitor // a program of the viewer's; nil for nobody
 	checks  *atomic.Int64 // how often a row was looked for in an answer
 }
 
@@ -98,9 +99,15 @@ func (c *ruleCheck) all() {
 			}
 		}
 	}
+	if c.v.signedIn() {
+		c.program()
+	}
 	for i, r := range c.s.rows {
 		if c.turn(i, 4) {
 			c.post(r)
+			if c.api != nil {
+				c.asProgram(r)
+			}
 			c.likers(r)
 			c.aside(r)
 		}
