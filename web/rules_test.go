@@ -81,7 +81,7 @@ type ruleCheck struct {
 	i       int // the viewer's number: picks samples, together with the site's offset
 	browser *webtest.Visitor
 	api     *webtest.Visitor // a program of the viewer's; nil for nobody
-	checks  *atomic.Int64 // how often a row was looked for in an answer
+	checks  *atomic.Int64    // how often a row was looked for in an answer
 }
 
 // all looks at a share of everything that the seed chooses, so that a few runs look
