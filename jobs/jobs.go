@@ -28,6 +28,7 @@ import (
 	"riverrun/timelines/bulk"
 	"riverrun/timelines/changes"
 	"riverrun/timelines/exports"
+	"riverrun/timelines/hooks"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/publishing"
 	"riverrun/timelines/scheduled"
@@ -136,6 +137,9 @@ type Config struct {
 	Staff *admin.Store
 	// Changes is the log of changes that programs read.
 	Changes *changes.Store
+	// Hooks are the webhooks that get the log, and Lines makes what they get.
+	Hooks *hooks.Store
+	Lines Lines
 	// Exports are the archives that people ask for.
 	Exports *exports.Store
 	// Leaving deletes accounts.
@@ -227,6 +231,7 @@ type Jobs struct {
 	lookout     *lookout
 	due         *dueLook
 	relay       *relay
+	hooks       *hookSender
 	metrics     *metrics
 	running     atomic.Bool
 	// making holds one token while the picture of a card is made.
@@ -251,8 +256,8 @@ var ErrNotRunning = errors.New("the job queue's workers are not running")
 // database. Stop must be called, whether or not Start was.
 func New(cfg Config) (*Jobs, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.Sources == nil || cfg.Staff == nil || cfg.Leaving == nil || cfg.Exports == nil || cfg.Changes == nil || cfg.Log == nil {
-		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes, Sources, Staff, Leaving, Exports, Changes and Log must be set")
+	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.Sources == nil || cfg.Staff == nil || cfg.Leaving == nil || cfg.Exports == nil || cfg.Changes == nil || cfg.Hooks == nil || cfg.Lines == nil || cfg.Log == nil {
+		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes, Sources, Staff, Leaving, Exports, Changes, Hooks, Lines and Log must be set")
 	}
 	if cfg.PollInterval < cfg.FetchCooldown {
 		return nil, fmt.Errorf("jobs: jobs are looked for every %v, but fetched every %v at most", cfg.PollInterval, cfg.FetchCooldown)
@@ -278,7 +283,8 @@ func New(cfg Config) (*Jobs, error) {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
 	j.due = &dueLook{look: j.lookForAll, every: cfg.DueEvery, log: cfg.Log}
-	j.relay = newRelay(cfg.Changes, cfg.DueEvery, cfg.Log)
+	j.hooks = newHookSender(cfg.Hooks, cfg.Lines, cfg.Fetch, cfg.DueEvery, cfg.Log)
+	j.relay = newRelay(cfg.Changes, cfg.DueEvery, j.hooks.wake, cfg.Log)
 	j.alive = &presence{
 		config: pool.Config().ConnConfig, client: j.client.ID(), every: cfg.TakeOverEvery, log: cfg.Log, lookout: j.lookout,
 	}
@@ -403,6 +409,7 @@ func (j *Jobs) Start(ctx context.Context) error {
 		return fmt.Errorf("start jobs: %w", err)
 	}
 	j.due.start(ctx)
+	j.hooks.start(ctx)
 	j.relay.start(ctx)
 	j.running.Store(true)
 	return nil
@@ -422,6 +429,7 @@ func (j *Jobs) Stop(ctx context.Context) error {
 	j.running.Store(false)
 	j.due.stop()
 	j.relay.stop()
+	j.hooks.stop()
 	if err := j.client.Stop(ctx); err != nil {
 		// No time is left: cancel the jobs, which puts them back.
 		return errors.Join(fmt.Errorf("stop jobs: %w", err), j.cancel())

@@ -16,6 +16,7 @@ import (
 	"riverrun/jobs/fetch"
 	"riverrun/migrations/testdb"
 	"riverrun/rivers"
+	"riverrun/rivers/lines"
 	"riverrun/rivers/strategies"
 	"riverrun/tiers"
 	"riverrun/timelines"
@@ -23,6 +24,7 @@ import (
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/changes"
 	"riverrun/timelines/exports"
+	"riverrun/timelines/hooks"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/scheduled"
 	"riverrun/timelines/sources"
@@ -124,6 +126,11 @@ func (c *calls) Rebuild(ctx context.Context, r rivers.Stale) error {
 // Act makes the change and nothing else.
 func (c *calls) Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
 	return change(ctx)
+}
+
+// ReadOn says that nobody may know of anything.
+func (c *calls) ReadOn(_ context.Context, _ lines.Reader, after int64, _ int) ([]lines.Line, int64, error) {
+	return nil, after, nil
 }
 
 // Told and News say that nobody is told of anything.
@@ -244,6 +251,8 @@ func config(t testing.TB, pool *pgxpool.Pool, c *calls) Config {
 		Sources:   sources.Open(open),
 		Staff:     admin.Open(open),
 		Changes:   changes.Open(open, 0),
+		Hooks:     hooks.Open(open),
+		Lines:     c,
 		Exports:   exports.Open(open),
 		Leaving:   leaving.Open(open),
 		Blobs:     store,

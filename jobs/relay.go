@@ -14,6 +14,8 @@ type relay struct {
 	log   *slog.Logger
 	store *changes.Store
 	every time.Duration
+	// moved is called after something was moved.
+	moved func()
 
 	woken  chan struct{} // holds one token when there may be something to move
 	cancel context.CancelFunc
@@ -27,8 +29,8 @@ const (
 	gather = 100 * time.Millisecond
 )
 
-func newRelay(store *changes.Store, every time.Duration, log *slog.Logger) *relay {
-	return &relay{store: store, every: every, log: log, woken: make(chan struct{}, 1)}
+func newRelay(store *changes.Store, every time.Duration, moved func(), log *slog.Logger) *relay {
+	return &relay{store: store, every: every, moved: moved, log: log, woken: make(chan struct{}, 1)}
 }
 
 // wake has the outbox moved now.
@@ -71,7 +73,10 @@ func (r *relay) start(ctx context.Context) {
 func (r *relay) run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, relayTimeout)
 	defer cancel()
-	_, err := r.store.RelayAll(ctx)
+	n, err := r.store.RelayAll(ctx)
+	if n > 0 {
+		r.moved()
+	}
 	return err
 }
 

@@ -16,12 +16,14 @@ import (
 	"riverrun/jobs/fetch"
 	"riverrun/migrations/testdb"
 	"riverrun/rivers"
+	"riverrun/rivers/lines"
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/changes"
 	"riverrun/timelines/exports"
+	"riverrun/timelines/hooks"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/publishing"
 	"riverrun/timelines/sources"
@@ -215,7 +217,7 @@ func (w *observed) addNode() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Staff: admin.Open(n.Store), Exports: exports.Open(n.Store), Changes: changes.Open(n.Store, 0), Leaving: leaving.Open(n.Store), Files: n.Store.Files, Blobs: n.Blobs, Links: n.Store.Links, Fetch: client, Pushes: n.Store.Pushes, Sources: sources.Open(n.Store), Log: log})
+		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Staff: admin.Open(n.Store), Exports: exports.Open(n.Store), Changes: changes.Open(n.Store, 0), Hooks: hooks.Open(n.Store), Lines: lines.Open(n.Rivers, changes.Open(n.Store, 0), "https://river.example"), Leaving: leaving.Open(n.Store), Files: n.Store.Files, Blobs: n.Blobs, Links: n.Store.Links, Fetch: client, Pushes: n.Store.Pushes, Sources: sources.Open(n.Store), Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riverrun/jobs"
 	"riverrun/jobs/fetch"
 	"riverrun/rivers"
+	"riverrun/rivers/lines"
 	"riverrun/rivers/strategies"
 	"riverrun/tiers"
 	"riverrun/timelines"
@@ -20,6 +22,7 @@ import (
 	"riverrun/timelines/bulk"
 	"riverrun/timelines/changes"
 	"riverrun/timelines/exports"
+	"riverrun/timelines/hooks"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/sources"
 )
@@ -167,6 +170,7 @@ func (n *node) jobs(ctx context.Context, files blobs.Store) (*jobs.Jobs, error) 
 	if n.config.ownHost { // where it listens may not be where others reach it
 		callback = n.config.url
 	}
+	log := changes.Open(n.timelines, n.config.changesDays)
 	return jobs.New(jobs.Config{
 		Callback:        callback,
 		Pool:            n.stores.primary,
@@ -174,7 +178,9 @@ func (n *node) jobs(ctx context.Context, files blobs.Store) (*jobs.Jobs, error) 
 		Rivers:          n.rivers,
 		Timelines:       n.timelines.Maintenance,
 		Staff:           admin.Open(n.timelines),
-		Changes:         changes.Open(n.timelines, n.config.changesDays),
+		Changes:         log,
+		Hooks:           hooks.Open(n.timelines),
+		Lines:           lines.Open(n.rivers, log, strings.TrimSuffix(n.config.url, "/")),
 		Exports:         exports.Open(n.timelines),
 		Bulk:            bulk.Open(n.timelines),
 		Leaving:         leaving.Open(n.timelines),

@@ -127,6 +127,9 @@ var Sections = []Section{
 		SELECT t.id AS key1, 0 AS key2, json_build_object('name', t.name, 'scopes', t.scopes, 'whole_site', t.whole_site,
 			'at', t.created_at, 'used_at', t.used_at, 'expires_at', s.expires_at) AS row
 		FROM app_tokens t JOIN sessions s ON s.token_hash = t.token_hash WHERE t.account_id = @viewer ORDER BY t.id`},
+	{Name: "webhooks", query: `
+		SELECT id AS key1, 0 AS key2, json_build_object('url', url, 'whole_site', whole_site, 'at', created_at, 'state', state) AS row
+		FROM webhooks WHERE account_id = @viewer ORDER BY id`},
 	{Name: "account_events", query: `
 		SELECT 0 AS key1, 0 AS key2, json_build_object('kind', kind, 'device', device, 'at', to_timestamp(at / 1000000.0)) AS row
 		FROM account_events WHERE account_id = @viewer ORDER BY at`},

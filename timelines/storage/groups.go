@@ -38,7 +38,7 @@ var tables = map[Group]string{
 	Texts:         "posts comments texts text_marks former_texts drafts attachments origins removals reads author_counters author_totals bulk_acts counter_checks current_drafts visitor_drafts visitor_keys scheduled_posts listings",
 	Entries:       "timelines timeline_entries subfeeds unflagged_timelines behind home_visits",
 	Reactions:     "likes comment_likes faves hidden_posts hidden_terms muted_posts",
-	People:        "accounts credentials sessions readers excluded subscriptions subscription_requests lists list_members group_admins group_blocks keys bans show_banned hidden_accounts account_events account_links app_tokens exports leaving left_names strangers access_clock access_log",
+	People:        "accounts credentials sessions readers excluded subscriptions subscription_requests lists list_members group_admins group_blocks keys bans show_banned hidden_accounts account_events account_links app_tokens webhooks exports leaving left_names strangers access_clock access_log",
 	Files:         "files file_blobs",
 	Previews:      "links post_links",
 	Sources:       "sources loads source_items load_seen load_gone load_problems load_batches item_pictures fetch_hosts source_hubs dictionary_words",

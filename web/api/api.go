@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"riverrun/rivers"
+	"riverrun/rivers/lines"
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
@@ -44,6 +45,7 @@ type API struct {
 	huma    huma.API
 	calls   *callLimits
 	follows *follower
+	log     *lines.Log
 }
 
 // callsPerMinute is how many calls one token may make at once, and in a minute from then on.
@@ -54,7 +56,7 @@ const maxBody = 1 << 20
 
 // New returns the API. Close must be called.
 func New(cfg Config) *API {
-	return &API{cfg: cfg, calls: newCallLimits(callsPerMinute), follows: newFollower(cfg.Changes)}
+	return &API{cfg: cfg, calls: newCallLimits(callsPerMinute), follows: newFollower(cfg.Changes), log: lines.Open(cfg.Rivers, cfg.Changes, cfg.Base)}
 }
 
 // Routes adds the addresses of all operations to a router.

@@ -8,9 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"riverrun/rivers"
-	"riverrun/timelines/changes"
-	"riverrun/timelines/kinds"
+	"riverrun/rivers/lines"
 	"riverrun/timelines/tokens"
 )
 
@@ -23,21 +21,15 @@ const (
 )
 
 type (
+	// Line is a line of the log, as the owner of the token may see it when it is read.
+	Line = lines.Line
+	// Post is a post as the token's owner may see it.
+	Post = lines.Post
+
 	changesAfter struct {
 		After int64 `query:"after" minimum:"0" doc:"seq of the last line that was read; without it, the log is read from where it begins"`
 		Limit int   `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"how many changes to look through"`
 		Wait  int   `query:"wait" minimum:"0" maximum:"30" doc:"how many seconds to wait if there is none yet"`
-	}
-	// Line is a line of the log, as the owner of the token may see it when it is read.
-	Line struct {
-		Seq  string `json:"seq" doc:"where to go on: after of the next call"`
-		ID   string `json:"id,omitempty" doc:"names the change, also if it comes twice"`
-		Kind string `json:"kind" enum:"post,gone,access,end" doc:"post: it was made or changed, and this is how it is now; gone: it was deleted, or the owner may not read it any more; access: what the owner may read changed, so ask again for what you keep, of the account that is named, or of all; end: nothing more up to seq"`
-		Code string `json:"code,omitempty" doc:"the post's, of post and gone"`
-		Of   string `json:"of,omitempty" doc:"the account, of access"`
-		Post *Post  `json:"post,omitempty"`
-		// At is when the change was made.
-		At *time.Time `json:"at,omitempty"`
 	}
 )
 
@@ -49,7 +41,7 @@ func (a *API) registerChanges() {
 		Description: "lines", Content: map[string]*huma.MediaType{"application/x-ndjson": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(typeOf[Line](), true, "")}},
 	}}
 	register(a, op, func(ctx context.Context, in *changesAfter) (*huma.StreamResponse, error) {
-		lines, err := a.lines(ctx, in)
+		found, err := a.lines(ctx, in)
 		if err != nil {
 			return nil, err
 		}
@@ -57,8 +49,8 @@ func (a *API) registerChanges() {
 			out.SetHeader("Content-Type", "application/x-ndjson")
 			out.SetHeader("Cache-Control", "no-store")
 			enc := json.NewEncoder(out.BodyWriter())
-			for i := range lines {
-				if err := enc.Encode(&lines[i]); err != nil {
+			for i := range found {
+				if err := enc.Encode(&found[i]); err != nil {
 					return // the caller is gone
 				}
 			}
@@ -81,97 +73,7 @@ func (a *API) lines(ctx context.Context, in *changesAfter) ([]Line, error) {
 			return nil, err
 		}
 	}
-	rows, err := a.cfg.Changes.Read(ctx, after, min(in.Limit, maxChanges))
-	if err != nil {
-		return nil, err
-	}
-	if len(rows) == 0 {
-		return []Line{{Seq: number(after), Kind: "end"}}, nil
-	}
-	var lines []Line
-	err = a.cfg.Rivers.AtOneMoment(ctx, func() (at rivers.Moment, err error) {
-		lines, at, err = a.decide(ctx, rows)
-		return at, err
-	})
-	return append(lines, Line{Seq: number(rows[len(rows)-1].Seq), Kind: "end"}), err
-}
-
-// decide makes lines of rows. It is the same as with pages: what the owner may not know has no line.
-func (a *API) decide(ctx context.Context, rows []changes.Change) ([]Line, rivers.Moment, error) {
 	caller := callerOf(ctx)
-	var asked []rivers.AskedPost
-	var levels []int64
-	last := map[int64]int64{} // the last row of each post
-	for _, c := range rows {
-		switch c.Kind {
-		case changes.Post:
-			asked = append(asked, rivers.AskedPost{PostID: c.PostID, Places: c.Places})
-			last[c.PostID] = c.Seq
-		case changes.Level:
-			levels = append(levels, c.TimelineID)
-		}
-	}
-	now, err := a.cfg.Rivers.Posts(ctx, caller.Viewer, caller.WholeSite, asked)
-	if err != nil {
-		return nil, rivers.Moment{}, err
-	}
-	items := make([]rivers.Item, 0, len(now.Items))
-	for _, it := range now.Items {
-		items = append(items, it)
-	}
-	rendered, err := a.render(ctx, items)
-	if err != nil {
-		return nil, rivers.Moment{}, err
-	}
-	posts := make(map[int64]*Post, len(items))
-	for i, it := range items {
-		posts[it.PostID] = &rendered[i]
-	}
-	gates, err := a.cfg.Rivers.Access().Levels(ctx, levels)
-	if err != nil {
-		return nil, rivers.Moment{}, err
-	}
-	var owners []int64
-	for t := range gates.Timelines() {
-		owners = append(owners, t.TheirID)
-	}
-	named, err := a.cfg.Rivers.Access().Accounts(ctx, owners)
-	if err != nil {
-		return nil, rivers.Moment{}, err
-	}
-	var lines []Line
-	for _, c := range rows {
-		line := Line{Seq: number(c.Seq), ID: number(int64(c.Shard)) + ":" + number(c.ID), At: &c.MadeAt}
-		switch c.Kind {
-		case changes.Post:
-			if p := posts[c.PostID]; p != nil {
-				line.Kind, line.Code, line.Post = "post", p.Code, p
-			} else if code, gone := now.Gone[c.PostID]; gone {
-				line.Kind, line.Code = "gone", code
-			} else {
-				continue
-			}
-			if last[c.PostID] != c.Seq {
-				continue // a later line of this answer says the same
-			}
-		case changes.Level:
-			t, ok := gates.Timeline(c.TimelineID)
-			if !ok || gates.Opens(now.Sets, t.ID) {
-				continue
-			}
-			line.Kind = "access"
-			if t.Kind != kinds.Subfeed { // whose names not everybody knows
-				line.Of = named[t.TheirID].Name
-			}
-		case changes.Viewer:
-			if c.AccountID != caller.Viewer.AccountID {
-				continue
-			}
-			line.Kind = "access"
-		case changes.Unseen:
-			line.Kind = "access"
-		}
-		lines = append(lines, line)
-	}
-	return lines, now.At, nil
+	found, upTo, err := a.log.Read(ctx, lines.Reader{Viewer: caller.Viewer, WholeSite: caller.WholeSite}, after, min(in.Limit, maxChanges))
+	return append(found, lines.End(upTo)), err
 }

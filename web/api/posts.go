@@ -177,7 +177,7 @@ func (a *API) answer(ctx context.Context, code string) (*onePost, error) {
 		if !ok {
 			return now.At, rivers.ErrNotFound
 		}
-		found, err = a.render(ctx, []rivers.Item{it})
+		found, err = a.log.Posts(ctx, []rivers.Item{it})
 		return now.At, err
 	})
 	if err != nil {

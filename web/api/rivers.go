@@ -51,7 +51,7 @@ func (a *API) registerRivers() {
 					last := page.Items[len(page.Items)-1]
 					out.Body.Next = a.cfg.Rivers.FormatCursor(page.Next, last.Fold.Text.Code)
 				}
-				out.Body.Posts, err = a.render(ctx, page.Items)
+				out.Body.Posts, err = a.log.Posts(ctx, page.Items)
 				return page.At, err
 			})
 			if err != nil {

@@ -1,4 +1,4 @@
-package api
+package lines
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type Person struct {
 	Group bool   `json:"group,omitempty"`
 }
 
-// Post is a post as the token's owner may see it.
+// Post is a post as the reader may see it.
 type Post struct {
 	Code      string     `json:"code"`
 	Page      string     `json:"page" format:"uri" doc:"its address on the site"`
@@ -79,8 +79,8 @@ type Listing struct {
 // mostLikers is how many people who like a post an answer names.
 const mostLikers = 20
 
-// render makes the answers of items, with the names that accounts have at that moment.
-func (a *API) render(ctx context.Context, items []rivers.Item) ([]Post, error) {
+// Posts makes the posts of items, with the names that accounts have at that moment.
+func (l *Log) Posts(ctx context.Context, items []rivers.Item) ([]Post, error) {
 	var ids []int64
 	for i := range items {
 		it := &items[i]
@@ -95,21 +95,21 @@ func (a *API) render(ctx context.Context, items []rivers.Item) ([]Post, error) {
 		}
 	}
 	slices.Sort(ids)
-	people, err := a.cfg.Rivers.Access().Accounts(ctx, slices.Compact(ids))
+	people, err := l.rivers.Access().Accounts(ctx, slices.Compact(ids))
 	if err != nil {
 		return nil, err
 	}
 	posts := make([]Post, len(items))
 	for i := range items {
-		posts[i] = a.post(&items[i], people)
+		posts[i] = l.post(&items[i], people)
 	}
 	return posts, nil
 }
 
-func (a *API) post(it *rivers.Item, people map[int64]timelines.Account) Post {
+func (l *Log) post(it *rivers.Item, people map[int64]timelines.Account) Post {
 	t, likes := &it.Fold.Text, it.Likes()
 	p := Post{
-		Code: t.Code, Page: a.cfg.Base + "/p/" + t.Code, Author: person(people[t.Author]), To: destinations(it, people),
+		Code: t.Code, Page: l.base + "/p/" + t.Code, Author: person(people[t.Author]), To: destinations(it, people),
 		Text: t.Body, Markup: t.Markup, Cut: t.Cut, Created: instant(t.CreatedAt), Edited: later(t.EditedAt), Version: it.Stamp.Fold, Via: t.Via,
 		Likes: likes.Total, LikedBy: []Person{}, Saves: it.Fold.Faves, Comments: []Comment{}, Commented: it.Fold.Comments.Total, Files: []File{},
 	}
@@ -131,15 +131,16 @@ func (a *API) post(it *rivers.Item, people map[int64]timelines.Account) Post {
 		switch {
 		case f.State == string(files.Picture), f.State == string(files.Download):
 			p.Files = append(p.Files, File{
-				URL: a.cfg.Base + "/files/" + f.Code, Title: f.Title, Type: f.Type, Bytes: f.Bytes, Alt: f.Alt, Width: f.Width, Height: f.Height,
+				URL: l.base + "/files/" + f.Code, Title: f.Title, Type: f.Type, Bytes: f.Bytes, Alt: f.Alt, Width: f.Width, Height: f.Height,
 			})
 		case f.URL != "":
 			p.Files = append(p.Files, File{URL: f.URL, Title: f.Title})
 		}
 	}
-	if l := t.Listing; l != nil {
+	if offer := t.Listing; offer != nil {
 		p.Listing = &Listing{
-			State: l.State, Price: l.Price, Currency: l.Currency, Place: l.Place, Condition: l.Condition, Until: instant(l.Until), How: l.How, Paid: l.Paid,
+			State: offer.State, Price: offer.Price, Currency: offer.Currency, Place: offer.Place, Condition: offer.Condition,
+			Until: instant(offer.Until), How: offer.How, Paid: offer.Paid,
 		}
 	}
 	return p
