@@ -375,6 +375,7 @@ func (s *Server) route(mux router) {
 		accounts{s},
 		pushAPI{s},
 		feedHelp{s},
+		apiHelp{s},
 		postHelp{s},
 		hubCalls{s},
 		staffPages{s},

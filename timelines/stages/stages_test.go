@@ -226,7 +226,9 @@ func TestStatesGo(t *testing.T) {
 	if _, err = w.put(bob, stays.PostID, "preview", 0, `1`); !errors.Is(err, timelines.ErrSignedOut) {
 		t.Errorf("of an ended token: got %v, want ErrSignedOut", err)
 	}
-	act := func(ctx context.Context, do func(context.Context) (timelines.Change, error)) (timelines.Change, error) { return do(ctx) }
+	act := func(ctx context.Context, do func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
+		return do(ctx)
+	}
 	distribute := func(context.Context, []timelines.Touched) error { return nil }
 	for more := true; more; {
 		more, err = l.Step(t.Context(), bob.AccountID, act, distribute)
