@@ -7,8 +7,8 @@
 //
 // # Promises
 //
-//   - A write names the version that it replaces, or says that there must be none. Of several writes that
-//     replace one version, one succeeds. No version comes twice, also not when a state is deleted and made
+//   - A write names the version that it replaces, or says that there must be none. If several writes
+//     replace one version, one of them succeeds. No version comes twice, also not when a state is deleted and made
 //     again.
 //   - A state goes with its post and with its account. One that comes while the post is deleted, or while the
 //     token ends, is refused or goes with them.

@@ -43,7 +43,7 @@ type State struct {
 	ChangedAt time.Time
 }
 
-// ChangedError says that the state is not the one that was to be replaced. Nothing is written.
+// ChangedError says that the state is another than the write replaces. Nothing is written.
 type ChangedError struct {
 	Version int64 // that of the present state; 0: there is none
 }

@@ -88,7 +88,7 @@ func (w *world) changed(err error, present int64) {
 	}
 }
 
-// Of several programs that replace one version, one succeeds; and so of those that make a state.
+// If several programs replace one version, one succeeds; and so of those that make a state.
 func TestOneOfManyWritesWins(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")

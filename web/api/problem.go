@@ -30,7 +30,7 @@ type Problem struct {
 	// First is set if a log does not go on.
 	First string `json:"first,omitempty" doc:"where the log of changes begins (code changes_gone)"`
 
-	// Version is set if a state is not the one that was to be replaced.
+	// Version is set if a state is another than the call replaces.
 	Version *int64 `json:"version,omitempty" doc:"that of the present state, 0 if there is none (code state_changed)"`
 
 	// After is when to try again.

@@ -52,7 +52,7 @@ type (
 func (a *API) registerStages() {
 	const path = "/api/posts/{code}/stages/{stage}"
 	get := operation(tokens.Stages, http.MethodGet, path, "get-state", "Read what a stage keeps beside a post")
-	get.Description = "A stage is a step of some processing outside the site, which reads /api/changes. What it keeps is seen by programs of the token's owner alone, and goes when the post is deleted."
+	get.Description = "A stage is a step of some processing outside the site, which reads /api/changes. Programs of the token's owner alone see what it keeps, and it goes when the post is deleted."
 	register(a, get, func(ctx context.Context, in *byStage) (*oneState, error) {
 		var out oneState
 		err := a.atPost(ctx, in.Code, func(it rivers.Item) error {
