@@ -347,6 +347,7 @@ func emptyPostsTx(ctx context.Context, tx pgx.Tx, posts []int64, counts *publish
 		`DELETE FROM post_links WHERE post_id = ANY(@posts)`,
 		`DELETE FROM text_marks WHERE post_id = ANY(@posts)`,
 		`DELETE FROM notifications WHERE post_id = ANY(@posts)`,
+		`DELETE FROM post_states WHERE post_id = ANY(@posts)`,
 	} {
 		empty.Queue(query, args)
 	}

@@ -36,6 +36,12 @@ func programOf(t *testing.T, p *webtest.Person, scopes ...tokens.Scope) *program
 // call calls the API and reads the answer into out, which may be nil.
 func (p *program) call(method, path, body string, out any) *http.Response {
 	p.T.Helper()
+	return p.callIf("", "", method, path, body, out)
+}
+
+// callIf is call with another header, a condition.
+func (p *program) callIf(header, value, method, path, body string, out any) *http.Response {
+	p.T.Helper()
 	r, err := http.NewRequestWithContext(p.T.Context(), method, p.HTTP.URL+path, strings.NewReader(body))
 	if err != nil {
 		p.T.Fatal(err)
@@ -43,6 +49,9 @@ func (p *program) call(method, path, body string, out any) *http.Response {
 	r.Header.Set("Authorization", "Bearer "+p.token)
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
+	}
+	if header != "" {
+		r.Header.Set(header, value)
 	}
 	a, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -99,14 +108,9 @@ func TestProgramsWriteAndRead(t *testing.T) {
 	if read.Text != "changed" || read.Likes != 1 || read.LikedBy[0].Name != "ann" || len(read.Comments) != 1 || read.Comments[0].Author.Name != "bob" || !slices.Equal(read.To, []string{"ann"}) {
 		t.Errorf("the post reads %+v", read)
 	}
-	r, _ := http.NewRequestWithContext(t.Context(), "GET", s.HTTP.URL+"/api/posts/"+made.Code, nil)
-	r.Header.Set("Authorization", "Bearer "+p.token)
-	r.Header.Set("If-None-Match", a.Header.Get("ETag"))
-	same, err := http.DefaultClient.Do(r)
-	if err != nil || same.StatusCode != http.StatusNotModified {
-		t.Fatalf("%v, %v: want that nothing changed", same, err)
+	if same := p.callIf("If-None-Match", a.Header.Get("ETag"), "GET", "/api/posts/"+made.Code, "", nil); same.StatusCode != http.StatusNotModified {
+		t.Errorf("status %d: want that nothing changed", same.StatusCode)
 	}
-	_ = same.Body.Close()
 	p.wants(204, "DELETE", "/api/posts/"+made.Code, "", nil)
 	p.wants(404, "GET", "/api/posts/"+made.Code, "", nil)
 	p.wants(204, "PUT", "/api/accounts/bob/follow", "", nil)
@@ -240,6 +244,80 @@ func sorted(list ...string) []string {
 	return list
 }
 
+// G21: the programs of an account keep something beside posts that the account may read, and replace what they know.
+func TestProgramsKeepStates(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	post, secret := bob.Post("hello"), bob.Post("for bob alone", timelines.ToEyes)
+	p, other, his := programOf(t, ann, tokens.Stages), programOf(t, ann, tokens.Stages), programOf(t, bob, tokens.Stages)
+	at := "/api/posts/" + post.Code + "/stages/language"
+	put := func(p *program, header, value, at, body string, status int, code string) (string, api.Problem) {
+		t.Helper()
+		var is api.Problem
+		var out any
+		if code != "" {
+			out = &is
+		}
+		a := p.callIf(header, value, "PUT", at, body, out)
+		if a.StatusCode != status || is.Code != code {
+			t.Errorf("PUT %s: status %d, %+v; want %d %s", body, a.StatusCode, is, status, code)
+		}
+		return a.Header.Get("ETag"), is
+	}
+	p.wants(404, "GET", at, "", nil)
+	first, _ := put(p, "If-None-Match", "*", at, `{"payload": {"lang": "en"}}`, 204, "")
+	var state api.State
+	a := other.wants(200, "GET", at, "", &state)
+	if a.Header.Get("ETag") != first || fmt.Sprintf("%q", fmt.Sprint(state.Version)) != first || string(state.Payload) != `{"lang":"en"}` || state.Stage != "language" {
+		t.Errorf("the state reads %+v, tag %s; it was written as %s", state, a.Header.Get("ETag"), first)
+	}
+	if same := p.callIf("If-None-Match", first, "GET", at, "", nil); same.StatusCode != http.StatusNotModified {
+		t.Errorf("status %d: want that nothing changed", same.StatusCode)
+	}
+	his.wants(404, "GET", at, "", nil) // another account has its own
+	put(his, "If-None-Match", "*", at, `{"payload":"his"}`, 204, "")
+
+	second, _ := put(p, "If-Match", "W/"+first, at, `{"payload":2}`, 204, "")
+	for header, value := range map[string]string{"If-Match": first, "If-None-Match": "*"} {
+		if _, is := put(other, header, value, at, `{"payload":3}`, 412, "state_changed"); is.Version == nil || fmt.Sprintf("%q", fmt.Sprint(*is.Version)) != second {
+			t.Errorf("%s: the present version is said to be %v, want %s", header, is.Version, second)
+		}
+	}
+	if _, is := put(p, "If-Match", second, at+"-2", `{"payload":3}`, 412, "state_changed"); is.Version == nil || *is.Version != 0 {
+		t.Errorf("where there is none: %+v", is)
+	}
+	put(p, "", "", at, `{"payload":3}`, 428, "condition_missing")
+	put(p, "If-Match", `"0"`, at, `{"payload":3}`, 422, "call_invalid")
+	put(p, "If-Match", `*`, at, `{"payload":3}`, 422, "call_invalid")
+	put(p, "If-None-Match", second, at, `{"payload":3}`, 422, "call_invalid")
+	put(p, "If-Match", second, at, `{}`, 422, "call_invalid")
+	put(p, "If-Match", second, at, "{\"payload\":\"\xff\"}", 422, "text_invalid")
+	put(p, "If-Match", second, at, `{"payload":"`+strings.Repeat("x", 64<<10)+`"}`, 422, "state_large")
+	put(p, "If-None-Match", "*", at+"_", `{"payload":1}`, 422, "call_invalid")
+	put(p, "If-None-Match", "*", "/api/posts/"+secret.Code+"/stages/language", `{"payload":1}`, 404, "missing")
+	for i := range 20 {
+		status, code := 204, ""
+		if i == 19 {
+			status, code = 422, "stages_many"
+		}
+		put(p, "If-None-Match", "*", fmt.Sprint(at, i), `{"payload":1}`, status, code)
+	}
+	if gone := p.callIf("If-Match", first, "DELETE", at, "", nil); gone.StatusCode != http.StatusPreconditionFailed {
+		t.Errorf("a state that changed is deleted: status %d", gone.StatusCode)
+	}
+	p.wants(204, "DELETE", at, "", nil)
+	p.wants(204, "DELETE", at, "", nil)
+	p.wants(404, "GET", at, "", nil)
+	his.wants(200, "GET", at, "", &state)
+	bob.SetAccess("", timelines.Private)
+	p.wants(404, "DELETE", at+"1", "", nil)
+	p.wants(404, "GET", at+"1", "", nil)
+	his.wants(200, "GET", at, "", &state)
+	bob.Remove(post.Code)
+	his.wants(404, "GET", at, "", nil)
+}
+
 // Each operation of the document answers as the document says, with a token that allows it, and refuses one that
 // does not.
 func TestEveryOperation(t *testing.T) {
@@ -265,11 +343,13 @@ func TestEveryOperation(t *testing.T) {
 	}
 	bodies := map[string]string{
 		"create-post": `{"text":"one"}`, "change-post": `{"text":"two"}`, "create-comment": `{"text":"three"}`, "change-comment": `{"text":"four"}`,
+		"put-state": `{"payload":"five"}`,
 	}
 	holders := map[tokens.Scope]*program{}
 	for _, scope := range tokens.Scopes {
 		holders[scope] = programOf(t, ann, scope)
 	}
+	holders[tokens.Stages].callIf("If-None-Match", "*", "PUT", "/api/posts/"+own.Code+"/stages/of-get", `{"payload":1}`, nil)
 	last := []string{"delete-comment", "delete-post"} // after what is done to them
 	var run []func()
 	for path, ops := range doc.Paths {
@@ -279,7 +359,7 @@ func TestEveryOperation(t *testing.T) {
 			if op.ID == "delete-post" {
 				code = gone.Code
 			}
-			at := strings.NewReplacer("{code}", code, "{id}", fmt.Sprint(said.CommentID), "{name}", "bob").Replace(path)
+			at := strings.NewReplacer("{code}", code, "{id}", fmt.Sprint(said.CommentID), "{name}", "bob", "{stage}", "of-"+strings.ToLower(method)).Replace(path)
 			if op.ID == "read-river" {
 				at += "?page=/everything"
 			}
@@ -294,7 +374,11 @@ func TestEveryOperation(t *testing.T) {
 					}
 				}
 				none.wants(401, method, at, bodies[op.ID], nil)
-				a := holders[scope].call(method, at, bodies[op.ID], nil)
+				header := ""
+				if op.ID == "put-state" {
+					header = "If-None-Match"
+				}
+				a := holders[scope].callIf(header, "*", method, at, bodies[op.ID], nil)
 				if _, said := op.Responses[fmt.Sprint(a.StatusCode)]; !said || a.StatusCode >= 300 {
 					t.Errorf("%s: status %d; the document says %v", op.ID, a.StatusCode, op.Responses)
 				}

@@ -34,6 +34,7 @@ import (
 	"riverrun/timelines/signins"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/dictionary"
+	"riverrun/timelines/stages"
 	"riverrun/timelines/tokens"
 	"riverrun/web/adminpages"
 	"riverrun/web/api"
@@ -259,7 +260,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.api = api.New(api.Config{
-		Rivers: s.rivers, Tiers: s.tiers, Timelines: s.timelines, Changes: changes.Open(s.timelines, c.ChangesDays), PageOf: s.pageOf,
+		Rivers: s.rivers, Tiers: s.tiers, Timelines: s.timelines, Changes: changes.Open(s.timelines, c.ChangesDays), Stages: stages.Open(s.timelines), PageOf: s.pageOf,
 		MayWrite: s.mayWrite, Problem: s.apiProblem, Base: s.publicBase(), Log: s.log,
 		Used: func(session timelines.Session) { s.used.note(session, s.now()) },
 	})
@@ -374,6 +375,7 @@ func (s *Server) route(mux router) {
 		accounts{s},
 		pushAPI{s},
 		feedHelp{s},
+		apiHelp{s},
 		postHelp{s},
 		hubCalls{s},
 		staffPages{s},

@@ -313,7 +313,7 @@ func TestContents(t *testing.T) {
 		"drafts":          {"Half a thought", `"language": "en"`, `"name": "oars.txt"`, `"path": "files/` + unsent + `.txt"`, "The pier"},
 		"scheduled_posts": {"For tomorrow", `"language": "ru"`, `"name": "sails.txt"`, `"path": "files/` + attached + `.txt"`, "white sails"},
 		"sessions":        {"Firefox, Linux"}, "reports": {"Cat is a robot"}, "invitations": {"for dan"},
-		"comment_likes": nil, "requests_sent": nil, "requests_received": nil, "hidden_people": nil, "muted_posts": nil, "words_of_tags": nil, "account_events": nil, "app_tokens": nil, "webhooks": nil,
+		"comment_likes": nil, "requests_sent": nil, "requests_received": nil, "hidden_people": nil, "muted_posts": nil, "words_of_tags": nil, "account_events": nil, "app_tokens": nil, "webhooks": nil, "post_states": nil,
 	} {
 		if data[section] == nil {
 			t.Errorf("data.json has no %s", section)

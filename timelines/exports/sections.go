@@ -130,6 +130,12 @@ var Sections = []Section{
 	{Name: "webhooks", query: `
 		SELECT id AS key1, 0 AS key2, json_build_object('url', url, 'whole_site', whole_site, 'at', created_at, 'state', state) AS row
 		FROM webhooks WHERE account_id = @viewer ORDER BY id`},
+	{Name: "post_states", keys: 2, query: `
+		SELECT s.post_id AS key1, s.version AS key2, json_build_object('post', p.code, 'stage', s.stage, 'version', s.version,
+			'at', s.changed_at, 'payload', s.payload) AS row
+		FROM post_states s JOIN posts p ON p.id = s.post_id
+		WHERE s.account_id = @viewer AND (s.post_id, s.version) > (@key1::bigint, @key2::bigint)
+		ORDER BY s.post_id, s.version LIMIT @limit`},
 	{Name: "account_events", query: `
 		SELECT 0 AS key1, 0 AS key2, json_build_object('kind', kind, 'device', device, 'at', to_timestamp(at / 1000000.0)) AS row
 		FROM account_events WHERE account_id = @viewer ORDER BY at`},

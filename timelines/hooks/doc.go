@@ -2,7 +2,7 @@
 // row G8 of source document 002.
 //
 // A webhook is a number in the log, its cursor, which moves once the address has answered with a status of 2xx. So each change is
-// sent at least once. What a delivery says is decided when it is sent, for the webhook's owner.
+// sent at least once. The lines of a delivery are decided when it is sent, for the webhook's owner.
 //
 // # Turns
 //

@@ -232,7 +232,7 @@ const take = `
 	)
 	SELECT id, account_id, claim, seq, whole_site, url, secret FROM changed WHERE state = 'active' ORDER BY id`
 
-// Take returns at most so many webhooks that are due, which no other node takes until they are settled, or for Lease.
+// Take returns at most as many webhooks that are due, which no other node takes until they are settled, or for Lease.
 func (s *Store) Take(ctx context.Context, most int) ([]Due, error) {
 	rows, err := s.timelines.Pool().Query(ctx, take, pgx.StrictNamedArgs{"most": most, "lease": Lease.Seconds()})
 	var due []Due
@@ -255,7 +255,7 @@ func (s *Store) Moved(ctx context.Context, d Due, seq int64) error {
 		d, pgx.StrictNamedArgs{"seq": seq})
 }
 
-// Pause is how long a webhook rests that has everything. What comes meanwhile is sent together.
+// Pause is how long a webhook rests that has everything. Changes that come meanwhile are sent together.
 const Pause = time.Second
 
 // Done ends a turn in which nothing failed. more: there was no time to send everything.

@@ -73,6 +73,7 @@ var parts = []part{
 	deleting("sessions", `account_id = @account`),
 	deleting("app_tokens", `account_id = @account`),
 	deleting("webhooks", `account_id = @account`),
+	deleting("post_states", `account_id = @account`), // after the sessions (package stages)
 	deleting("account_links", `account_id = @account`),
 	deleting("account_events", `account_id = @account`),
 	deleting("push_subscriptions", `account_id = @account`),

@@ -17,6 +17,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/changes"
+	"riverrun/timelines/stages"
 	"riverrun/timelines/tokens"
 )
 
@@ -26,6 +27,7 @@ type Config struct {
 	Tiers     *tiers.Tiers
 	Timelines *timelines.Store
 	Changes   *changes.Store
+	Stages    *stages.Store
 	// MayWrite counts a change of the viewer, or says why there may be none.
 	MayWrite func(ctx context.Context, v timelines.Viewer) error
 	// Used notes that a token is used.
@@ -48,15 +50,15 @@ type API struct {
 	log     *lines.Log
 }
 
-// callsPerMinute is how many calls one token may make at once, and in a minute from then on.
-const callsPerMinute = 600
+// CallsPerMinute is how many calls one token may make at once, and in a minute from then on.
+const CallsPerMinute = 600
 
 // maxBody bounds the body of a call.
 const maxBody = 1 << 20
 
 // New returns the API. Close must be called.
 func New(cfg Config) *API {
-	return &API{cfg: cfg, calls: newCallLimits(callsPerMinute), follows: newFollower(cfg.Changes), log: lines.Open(cfg.Rivers, cfg.Changes, cfg.Base)}
+	return &API{cfg: cfg, calls: newCallLimits(CallsPerMinute), follows: newFollower(cfg.Changes), log: lines.Open(cfg.Rivers, cfg.Changes, cfg.Base)}
 }
 
 // Routes adds the addresses of all operations to a router.
@@ -73,6 +75,7 @@ func (a *API) Routes(mux Router) {
 	a.registerPosts()
 	a.registerRivers()
 	a.registerChanges()
+	a.registerStages()
 }
 
 // Router is what has the addresses of a site.
@@ -158,7 +161,7 @@ func (a *API) caller(ctx huma.Context, scope tokens.Scope) (access.Token, error)
 		return access.Token{}, &scopeError{scope}
 	}
 	left, wait := a.calls.take(caller.ID)
-	ctx.SetHeader("RateLimit-Limit", strconv.Itoa(callsPerMinute))
+	ctx.SetHeader("RateLimit-Limit", strconv.Itoa(CallsPerMinute))
 	ctx.SetHeader("RateLimit-Remaining", strconv.Itoa(left))
 	if wait > 0 {
 		return access.Token{}, &tooManyError{wait}

@@ -162,13 +162,25 @@ func (a *API) actsOnComment(method, path, id, summary string, do func(context.Co
 
 // answer is a post as the caller may see it now.
 func (a *API) answer(ctx context.Context, code string) (*onePost, error) {
-	id, err := a.cfg.Timelines.Posts.ID(ctx, code)
+	var found []Post
+	err := a.atPost(ctx, code, func(it rivers.Item) (err error) {
+		found, err = a.log.Posts(ctx, []rivers.Item{it})
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	var found []Post
+	return &onePost{found[0]}, nil
+}
+
+// atPost reads, at one moment, what an answer says of a post that the caller may read.
+func (a *API) atPost(ctx context.Context, code string, read func(rivers.Item) error) error {
+	id, err := a.cfg.Timelines.Posts.ID(ctx, code)
+	if err != nil {
+		return err
+	}
 	caller := callerOf(ctx)
-	err = a.cfg.Rivers.AtOneMoment(ctx, func() (rivers.Moment, error) {
+	return a.cfg.Rivers.AtOneMoment(ctx, func() (rivers.Moment, error) {
 		now, err := a.cfg.Rivers.Posts(ctx, caller.Viewer, caller.WholeSite, []rivers.AskedPost{{PostID: id}})
 		if err != nil {
 			return rivers.Moment{}, err
@@ -177,13 +189,8 @@ func (a *API) answer(ctx context.Context, code string) (*onePost, error) {
 		if !ok {
 			return now.At, rivers.ErrNotFound
 		}
-		found, err = a.log.Posts(ctx, []rivers.Item{it})
-		return now.At, err
+		return now.At, read(it)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &onePost{found[0]}, nil
 }
 
 // answerMade is the answer to a change that made something.

@@ -15,6 +15,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/changes"
+	"riverrun/timelines/stages"
 	"riverrun/timelines/tokens"
 )
 
@@ -28,6 +29,9 @@ type Problem struct {
 	Errors []Detail `json:"errors,omitempty" doc:"what is wrong with the fields"`
 	// First is set if a log does not go on.
 	First string `json:"first,omitempty" doc:"where the log of changes begins (code changes_gone)"`
+
+	// Version is set if a state is another than the call replaces.
+	Version *int64 `json:"version,omitempty" doc:"that of the present state, 0 if there is none (code state_changed)"`
 
 	// After is when to try again.
 	After time.Duration `json:"-"`
@@ -84,6 +88,11 @@ func (a *API) problem(ctx context.Context, err error) *Problem {
 		p = Problem{
 			Status: http.StatusGone, Code: "changes_gone", First: strconv.FormatInt(gone.First, 10),
 			Detail: "The log does not go back that far. Read anew what you keep, and go on after first.",
+		}
+	} else if changed, ok := errors.AsType[*stages.ChangedError](err); ok {
+		p = Problem{Status: http.StatusPreconditionFailed, Code: "state_changed", Version: &changed.Version, Detail: "The state is another one now. Read it again."}
+		if changed.Version == 0 {
+			p.Detail = "There is no such state now."
 		}
 	} else if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		p = Problem{Status: http.StatusRequestEntityTooLarge, Code: "body_large", Detail: fmt.Sprintf("The body may have %d bytes.", large.Limit)}

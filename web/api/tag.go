@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// tagged gives the answers to GET a tag, and answers 304 where the caller has that one. A stream of changes has none.
+// tagged gives the answers to GET a tag, unless they have their own, and answers 304 where the caller has that one. A stream of changes has none.
 func tagged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet || r.URL.Path == changesPath {
@@ -19,9 +19,12 @@ func tagged(next http.Handler) http.Handler {
 		next.ServeHTTP(held, r)
 		h := w.Header()
 		if held.status == http.StatusOK {
-			sum := sha256.Sum256(held.body.Bytes())
-			tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"` // weak: compression does not change it
-			h.Set("ETag", tag)
+			tag := h.Get("ETag")
+			if tag == "" {
+				sum := sha256.Sum256(held.body.Bytes())
+				tag = `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"` // weak: compression does not change it
+				h.Set("ETag", tag)
+			}
 			h.Set("Cache-Control", "private, no-cache")
 			if has(r.Header.Get("If-None-Match"), tag) {
 				h.Del("Content-Type")

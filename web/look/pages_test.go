@@ -119,7 +119,7 @@ func town(t *testing.T) (s *webtest.Site, pages map[string][]string) {
 		"/search", "/search?q=ferry", "/tag/ferry", "/anna", "/bob", "/bob/likes", "/carl", "/closed-club", "/ferry", "/ferry/members", "/ferry/manage",
 		"/p/" + code, "/p/" + code + "/comments/" + strconv.FormatInt(said.CommentID, 10) + "/edit", "/posts/new", "/drafts", "/scheduled", "/drafts/edit?place=%2Fp%2F" + code,
 		"/p/" + edited + "/history", "/groups", "/people", "/lists", "/lists/close-friends", "/lists/close-friends/edit",
-		"/settings", "/settings/pages", "/settings/tags", "/ferry/tags", "/settings/hidden", "/settings/sources", "/ferry/sources", boats, boats + "/loads/1", waiting, "/help/keys", "/help/feeds", "/help/posts", "/nobody-here",
+		"/settings", "/settings/pages", "/settings/tags", "/ferry/tags", "/settings/hidden", "/settings/sources", "/ferry/sources", boats, boats + "/loads/1", waiting, "/help/keys", "/help/feeds", "/help/api", "/help/posts", "/nobody-here",
 		"/welcome/you", "/welcome/people", "/welcome/post", "/settings/sessions", "/settings/tokens", "/settings/invitations", "/settings/reports?sent",
 		"/p/" + code + "/report", "/people/eve/report",
 	}, nobody: {

@@ -42,6 +42,10 @@ var tokensTexts = texts{
 	"tokens.event.made":    {"New app token: {name},", "Новый токен приложения: {name},"},
 	"tokens.event.revoked": {"App token revoked: {name},", "Токен приложения отозван: {name},"},
 
+	"invalid.stage_name":  {"A stage has 1 to 40 lowercase letters a–z, digits and hyphens.", "В названии этапа от 1 до 40 строчных букв a–z, цифр и дефисов."},
+	"invalid.stages_many": {"The post has {most} stages of yours, and that is the limit. Delete one first.", "У записи уже {most} ваших этапов, больше нельзя. Сначала удалите один из них."},
+	"invalid.state_large": {"The payload is too large. The limit is {most} bytes.", "Содержимое слишком велико. Не больше {most} байт."},
+
 	"invalid.token_name_long":  {"The name is too long. The limit is {most} characters.", "Название слишком длинное. Не больше {most} знаков."},
 	"invalid.token_scopes":     {"Choose what the program may do.", "Выберите, что может программа."},
 	"invalid.token_days":       {"Choose how long the token is good.", "Выберите, сколько действует токен."},

@@ -1,0 +1,64 @@
+package web_test
+
+import (
+	"encoding/json"
+	"html"
+	"strings"
+	"testing"
+
+	"riverrun/timelines/tokens"
+	"riverrun/web/view"
+	"riverrun/web/webtest"
+)
+
+// The page for people who write programs has each operation of the API's document, in both languages, and its
+// example is answered as it says.
+func TestAPIHelp(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	nobody, ann := s.Visitor(), s.Person("ann")
+	var doc struct {
+		Paths map[string]map[string]struct {
+			ID       string                `json:"operationId"`
+			Summary  string                `json:"summary"`
+			Security []map[string][]string `json:"security"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal([]byte(nobody.Get("/api/openapi.json").Wants(200).Body), &doc); err != nil || len(doc.Paths) < 10 {
+		t.Fatalf("%d paths, %v", len(doc.Paths), err)
+	}
+	for lang, word := range map[string]string{"en": "How to begin", "ru": "С чего начать"} {
+		nobody.Header.Set("Accept-Language", lang)
+		page := nobody.Get("/help/api").Wants(200).Has(word, `href="/settings/tokens"`, s.HTTP.URL+"/api/posts", html.EscapeString(view.APIExample))
+		for path, ops := range doc.Paths {
+			for method, op := range ops {
+				_, about, found := strings.Cut(page.Body, `id="`+op.ID+`"`)
+				about, _, _ = strings.Cut(about, "</details>")
+				for _, part := range []string{
+					"<code>" + strings.ToUpper(method) + " " + path + "</code>", html.EscapeString(op.Summary), ">" + op.Security[0]["token"][0] + "</code>",
+				} {
+					if !found || !strings.Contains(about, part) {
+						t.Errorf("in %s, %s has no %s: %s", lang, op.ID, part, about)
+					}
+				}
+			}
+		}
+		page.Has("<code>payload</code>", "<code>If-Match</code>", `href="#type-Comment"`, `id="type-Comment"`, "<code>liked_by</code>")
+		nobody.Get("/help/feeds").Wants(200).Has(`href="/help/api"`)
+	}
+	ann.Visitor().Get("/settings/tokens").Wants(200).Has(`href="/help/api"`)
+	programOf(t, ann, tokens.Write).wants(201, "POST", "/api/posts", view.APIExample, nil)
+	var want, got any
+	if err := json.Unmarshal([]byte(view.APIRefusal), &want); err != nil {
+		t.Fatal(err)
+	}
+	programOf(t, ann, tokens.Read).wants(403, "POST", "/api/posts", view.APIExample, &got)
+	if w, g := toJSON(want), toJSON(got); w != g {
+		t.Errorf("the refusal is %s, the page says %s", g, w)
+	}
+}
+
+func toJSON(v any) string {
+	b, _ := json.Marshal(v) // of what came as JSON
+	return string(b)
+}

@@ -1,0 +1,51 @@
+package view
+
+import (
+	"riverrun/timelines/tokens"
+	"riverrun/web/api"
+)
+
+// APIHelpPath is the page for people who write programs with app tokens.
+const APIHelpPath = "/help/api"
+
+// APIHelp is that page.
+type APIHelp struct {
+	*Base
+	// Site is the site's address, for the example.
+	Site       string
+	Operations []api.Operation
+	Types      []api.Type
+}
+
+// APIExample is the body of the page's example, which writes a post. APIRefusal is the answer to it if the token may
+// not write.
+const (
+	APIExample = `{"text":"Hello from a program"}`
+	APIRefusal = `{"type":"about:blank","title":"Forbidden","status":403,"code":"scope_missing","detail":"The token does not allow this: it needs the scope \"write\"."}`
+)
+
+func (v *APIHelp) example() string {
+	return `curl -H "Authorization: Bearer $TOKEN" \` + "\n  --json '" + APIExample + "' \\\n  " + v.Site + "/api/posts"
+}
+
+// of are the operations of a scope.
+func (v *APIHelp) of(s tokens.Scope) (list []api.Operation) {
+	for _, op := range v.Operations {
+		if op.Scope == s {
+			list = append(list, op)
+		}
+	}
+	return list
+}
+
+// kind is what a field is, in few words.
+func (v *APIHelp) kind(f api.Field) string {
+	text := ""
+	if f.In != "" {
+		text = " · " + f.In
+	}
+	if f.Required {
+		text += " · " + v.Locale.T("apihelp.required")
+	}
+	return text
+}
