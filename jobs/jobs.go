@@ -19,6 +19,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"riverrun/jobs/fetch"
+	"riverrun/jobs/stream"
 	"riverrun/jobs/uploads"
 	"riverrun/rivers"
 	"riverrun/rivers/strategies"
@@ -137,6 +138,8 @@ type Config struct {
 	Staff *admin.Store
 	// Changes is the log of changes that programs read.
 	Changes *changes.Store
+	// NATS is the address of a server of NATS to which the log is sent, as in nats://host:4222; empty: none.
+	NATS string
 	// Hooks are the webhooks that get the log, and Lines makes what they get.
 	Hooks *hooks.Store
 	Lines Lines
@@ -232,6 +235,7 @@ type Jobs struct {
 	due         *dueLook
 	relay       *relay
 	hooks       *hookSender
+	stream      *stream.Sender // nil: none
 	metrics     *metrics
 	running     atomic.Bool
 	// making holds one token while the picture of a card is made.
@@ -283,6 +287,12 @@ func New(cfg Config) (*Jobs, error) {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
 	j.due = &dueLook{look: j.lookForAll, every: cfg.DueEvery, log: cfg.Log}
+	if cfg.NATS != "" {
+		if j.stream, err = stream.Open(cfg.NATS, cfg.Pool, cfg.Lines, cfg.Log); err != nil {
+			j.closePools()
+			return nil, fmt.Errorf("jobs: %w", err)
+		}
+	}
 	j.hooks = newHookSender(cfg.Hooks, cfg.Lines, cfg.Fetch, cfg.DueEvery, cfg.Log)
 	j.relay = newRelay(cfg.Changes, cfg.DueEvery, j.hooks.wake, cfg.Log)
 	j.alive = &presence{
@@ -411,6 +421,9 @@ func (j *Jobs) Start(ctx context.Context) error {
 	j.due.start(ctx)
 	j.hooks.start(ctx)
 	j.relay.start(ctx)
+	if j.stream != nil {
+		j.stream.Start(ctx)
+	}
 	j.running.Store(true)
 	return nil
 }
@@ -430,6 +443,9 @@ func (j *Jobs) Stop(ctx context.Context) error {
 	j.due.stop()
 	j.relay.stop()
 	j.hooks.stop()
+	if j.stream != nil {
+		j.stream.Stop()
+	}
 	if err := j.client.Stop(ctx); err != nil {
 		// No time is left: cancel the jobs, which puts them back.
 		return errors.Join(fmt.Errorf("stop jobs: %w", err), j.cancel())

@@ -51,7 +51,8 @@ type config struct {
 	// home is the name of the strategy that makes home pages.
 	home                          string
 	graceHome, grace, expireEvery time.Duration
-	changesDays                   int // how many days the log of changes is kept
+	changesDays                   int    // how many days the log of changes is kept
+	nats                          string // where it is sent too; empty: nowhere
 	depth                         int
 	localBumpMaxAge, sessionAge   time.Duration
 	workers, connections          int
@@ -151,6 +152,13 @@ func settings(lookup func(string) (string, bool)) []setting {
 		{"RIVERS_DATABASE_URL", "", "secondary store; default: the database <name>_rivers beside the primary, made if it may be", func(c *config, v string) (err error) {
 			c.secondary, err = database(v)
 			return err
+		}},
+		{"NATS_URL", "", "server of NATS to which the log of changes is sent (JetStream), as in nats://user:password@host:4222; default: none", func(c *config, v string) error {
+			if u, err := url.Parse(v); v != "" && (err != nil || u.Host == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme)) {
+				return fmt.Errorf("want nats://host:port") // without what was given: it may have a password
+			}
+			c.nats = v
+			return nil
 		}},
 		{"RIVERRUN_HOME", strategies.NameRivers, "how home pages are made, by the same way in all processes of a site: " + strings.Join(strategies.Names(), ", ") + "; only rivers are live, pages of the others are renewed by a reload", func(c *config, v string) error {
 			if !slices.Contains(strategies.Names(), v) {

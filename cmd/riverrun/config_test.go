@@ -133,6 +133,7 @@ func TestWrongValues(t *testing.T) {
 		{"log", map[string]string{"RIVERRUN_LOG": "xml"}, nil, `RIVERRUN_LOG: "xml": want text or json`},
 		{"log level", map[string]string{"RIVERRUN_LOG_LEVEL": "info+2"}, nil, "want debug, info, warn or error"},
 		{"database", map[string]string{"DATABASE_URL": "postgres://alice:secret@:x/y"}, nil, "DATABASE_URL"},
+		{"server of NATS", map[string]string{"NATS_URL": "http://alice:secret@nats.example"}, nil, "NATS_URL"},
 		{
 			"one database for both",
 			map[string]string{"DATABASE_URL": "postgres://db.example/town", "RIVERS_DATABASE_URL": "postgres://bob@db.example:5432/town"},

@@ -179,6 +179,7 @@ func (n *node) jobs(ctx context.Context, files blobs.Store) (*jobs.Jobs, error) 
 		Timelines:       n.timelines.Maintenance,
 		Staff:           admin.Open(n.timelines),
 		Changes:         log,
+		NATS:            n.config.nats,
 		Hooks:           hooks.Open(n.timelines),
 		Lines:           lines.Open(n.rivers, log, strings.TrimSuffix(n.config.url, "/")),
 		Exports:         exports.Open(n.timelines),
