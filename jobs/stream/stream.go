@@ -43,7 +43,7 @@ type Lines interface {
 	ReadOn(ctx context.Context, by lines.Reader, after int64, limit int) (found []lines.Line, upTo int64, err error)
 }
 
-// Sender sends the log. Of several nodes one sends at a time.
+// Sender sends the log. One of several nodes sends at a time.
 type Sender struct {
 	pool  *pgxpool.Pool
 	lines Lines
