@@ -100,6 +100,9 @@ func clubRest(t *testing.T, s *webtest.Site) (found []string) {
 		if stays[table] != "" {
 			which = stays[table]
 		}
+		if inLog(table) {
+			which = "true"
+		}
 		rows, err := s.DB.Primary.Query(t.Context(), `SELECT r::text FROM `+pgx.Identifier{table}.Sanitize()+` r
 			WHERE (r::text ~* @words OR r::text ~ @id) AND NOT (`+which+`)`,
 			pgx.StrictNamedArgs{"words": clubName + "|" + clubSaid, "id": fmt.Sprintf(`(^|\D)%d(\D|$)`, clubID)})

@@ -27,7 +27,7 @@ type Restoring struct {
 
 // clearing begins the transaction and drops all that stands in the schemas, but for extensions.
 // Each object of a schema depends on it. One that is a part of another (i), as the sequence of an
-// identity column, goes with that. The names are collected before the first is dropped, since
+// identity column, goes with that; the columns of a partition key, which are internal too, do not count. The names are collected before the first is dropped, since
 // CASCADE drops others.
 const clearing = `
 SET client_min_messages = warning;
@@ -44,7 +44,7 @@ BEGIN
 		FROM pg_depend d, pg_identify_object(d.classid, d.objid, 0) o
 		WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = to_regnamespace('public') AND d.deptype = 'n'
 			AND d.classid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_type'::regclass, 'pg_ts_config'::regclass, 'pg_ts_dict'::regclass)
-			AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype IN ('e', 'i')))
+			AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = d.classid AND e.objid = d.objid AND e.objsubid = 0 AND e.deptype IN ('e', 'i')))
 	LOOP
 		EXECUTE statement;
 	END LOOP;

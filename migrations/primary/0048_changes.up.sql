@@ -39,15 +39,15 @@ CREATE TABLE changes (
     shard       smallint    NOT NULL,
     slot        smallint    NOT NULL,
     kind        text        NOT NULL,
-    places      bigint[],
-    CONSTRAINT changes_pkey PRIMARY KEY (seq, slot)
+    places      bigint[]
 ) PARTITION BY LIST (slot);
 COMMENT ON COLUMN changes.seq IS 'the day since 1970 in the high bits, from bit 32 on; no number becomes visible after a greater one';
 COMMENT ON COLUMN changes.slot IS 'the day modulo 32';
+-- Each day has a key of its own: pg_restore --clean cannot drop one that is inherited.
 DO $$
 BEGIN
     FOR i IN 0..31 LOOP
-        EXECUTE format('CREATE TABLE changes_%s PARTITION OF changes FOR VALUES IN (%s)', i, i);
+        EXECUTE format('CREATE TABLE changes_%s PARTITION OF changes (CONSTRAINT changes_%s_pkey PRIMARY KEY (seq)) FOR VALUES IN (%s)', i, i, i);
     END LOOP;
 END $$;
 

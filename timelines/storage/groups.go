@@ -44,7 +44,7 @@ var tables = map[Group]string{
 	Sources:       "sources loads source_items load_seen load_gone load_problems load_batches item_pictures fetch_hosts source_hubs dictionary_words",
 	Notifications: "notifications push_keys push_subscriptions push_due",
 	Staff:         "staff suspensions unseen_accounts acts site reports report_notes invitations invitation_groups invited applications",
-	Changes:       "outbox changes_head webhooks streams",
+	Changes:       "outbox changes_head webhooks post_states streams",
 	Rivers:        "rivers rivers_timelines entries visits leases clock notice_clocks",
 	Folds:         "folds",
 	HomeFeeds:     "home_feeds home_feed_posts home_feed_buckets home_feed_operations home_strategy",
