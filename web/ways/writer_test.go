@@ -193,7 +193,7 @@ func TestATidyPersonsWay(t *testing.T) {
 		w.marks("Cheap oars")
 		w.press("mine.delete")
 		w.arrives("mine.delete")
-		w.says(w.locale.N("mine.delete.sure", 1))
+		w.says("mine.delete.this", "post", "Cheap oars")
 		w.follow("mine.keep")
 		w.arrives("mine.title")
 		w.marks("Cheap oars")
