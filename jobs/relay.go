@@ -25,8 +25,8 @@ type relay struct {
 const (
 	// relayTimeout bounds one run, after which the next one goes on.
 	relayTimeout = time.Minute
-	// gather is how long changes gather for one run.
-	gather = 100 * time.Millisecond
+	// gather is how long changes gather for one run, which waits for the disk.
+	gather = 500 * time.Millisecond
 )
 
 func newRelay(store *changes.Store, every time.Duration, moved func(), log *slog.Logger) *relay {
