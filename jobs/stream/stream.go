@@ -31,7 +31,8 @@ const (
 	// kept is how long the stream keeps messages, and knows ids, if it is made here.
 	kept       = 7 * 24 * time.Hour
 	duplicates = 10 * time.Minute
-	// batchTimeout bounds one batch with its acknowledgements.
+	// ackTimeout is how long one acknowledgement is awaited: a connection that breaks loses some. batchTimeout bounds one batch.
+	ackTimeout   = 5 * time.Second
 	batchTimeout = 30 * time.Second
 	// every is how often the log is looked at, and pause how long an error is waited out.
 	every = time.Second
@@ -61,7 +62,7 @@ func Open(url string, pool *pgxpool.Pool, l Lines, log *slog.Logger) (*Sender, e
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS: %w", err)
 	}
-	js, err := jetstream.New(conn)
+	js, err := jetstream.New(conn, jetstream.WithPublishAsyncTimeout(ackTimeout))
 	if err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("connect to NATS: %w", err)
