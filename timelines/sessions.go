@@ -91,6 +91,27 @@ func (s Accounts) SignInWith(ctx context.Context, name, password string, brings 
 	return token, a, nil
 }
 
+// HoldSessionTx returns ErrSignedOut if the viewer's session has ended. A new password and a suspension lock these rows before
+// they end all sessions. So they come first, and the session has ended here, or they wait for this transaction, and then see what
+// it made in the name of the session. Two such transactions of one account come one after the other.
+func HoldSessionTx(ctx context.Context, tx pgx.Tx, v Viewer) error {
+	const lock = `
+		SELECT FROM credentials c JOIN accounts a ON a.id = c.account_id
+		WHERE c.account_id = @account FOR NO KEY UPDATE OF c FOR SHARE OF a`
+	if _, err := tx.Exec(ctx, lock, pgx.StrictNamedArgs{"account": v.AccountID}); err != nil {
+		return fmt.Errorf("lock credentials: %w", err)
+	}
+	const query = `SELECT EXISTS (SELECT FROM sessions WHERE token_hash = @session AND account_id = @account AND expires_at > now())`
+	var holds bool
+	if err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": v.AccountID, "session": v.Session[:]}).Scan(&holds); err != nil {
+		return fmt.Errorf("look for a session: %w", err)
+	}
+	if !holds {
+		return ErrSignedOut
+	}
+	return nil
+}
+
 // silencedAccount is true if @account is suspended now, or is to be deleted, or is gone.
 const silencedAccount = `(EXISTS (SELECT FROM suspensions WHERE account_id = @account AND coalesce(ends_at > now(), true))
 	OR EXISTS (SELECT FROM leaving WHERE account_id = @account)

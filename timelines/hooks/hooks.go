@@ -86,7 +86,7 @@ func (s *Store) Create(ctx context.Context, v timelines.Viewer, n New) (secret s
 				return err
 			}
 		}
-		if err := lockTx(ctx, tx, v); err != nil {
+		if err := timelines.HoldSessionTx(ctx, tx, v); err != nil {
 			return err
 		}
 		const query = `
@@ -108,27 +108,6 @@ func (s *Store) Create(ctx context.Context, v timelines.Viewer, n New) (secret s
 		return "", err
 	}
 	return secret, nil
-}
-
-// lockTx returns timelines.ErrSignedOut if the viewer's session has ended. A new password and a suspension lock these rows before they
-// end sessions, so they come before, or see to it that what is made now is stopped. Two webhooks of one account are made one after
-// the other, so that both are counted.
-func lockTx(ctx context.Context, tx pgx.Tx, v timelines.Viewer) error {
-	const lock = `
-		SELECT FROM credentials c JOIN accounts a ON a.id = c.account_id
-		WHERE c.account_id = @account FOR NO KEY UPDATE OF c FOR SHARE OF a`
-	if _, err := tx.Exec(ctx, lock, pgx.StrictNamedArgs{"account": v.AccountID}); err != nil {
-		return fmt.Errorf("lock credentials: %w", err)
-	}
-	const query = `SELECT EXISTS (SELECT FROM sessions WHERE token_hash = @session AND account_id = @account AND expires_at > now())`
-	var holds bool
-	if err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": v.AccountID, "session": v.Session[:]}).Scan(&holds); err != nil {
-		return fmt.Errorf("look for a session: %w", err)
-	}
-	if !holds {
-		return timelines.ErrSignedOut
-	}
-	return nil
 }
 
 // Hook is a webhook as its owner sees it in the list.
@@ -178,7 +157,7 @@ func (s *Store) Delete(ctx context.Context, account, id int64) error {
 // timelines.ErrNotFound if the viewer has no such webhook.
 func (s *Store) Again(ctx context.Context, v timelines.Viewer, id int64) error {
 	return pgx.BeginFunc(ctx, s.timelines.Pool(), func(tx pgx.Tx) error {
-		if err := lockTx(ctx, tx, v); err != nil {
+		if err := timelines.HoldSessionTx(ctx, tx, v); err != nil {
 			return err
 		}
 		// A turn that is under way settles nothing.

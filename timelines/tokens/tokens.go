@@ -136,27 +136,17 @@ func (s *Store) Create(ctx context.Context, v timelines.Viewer, n New) (token st
 // mayHaveAnotherTx returns timelines.ErrSignedOut if the viewer's session has ended, and an InvalidError if
 // the account has enough tokens.
 func mayHaveAnotherTx(ctx context.Context, tx pgx.Tx, v timelines.Viewer) error {
-	// A new password and a suspension lock these rows before they end all sessions. So they wait and then end
-	// this token too, or the next statement sees that they ended the viewer's session. Two tokens of one account
-	// are made one after the other, so that both are counted.
-	const lock = `
-		SELECT FROM credentials c JOIN accounts a ON a.id = c.account_id
-		WHERE c.account_id = @account FOR NO KEY UPDATE OF c FOR SHARE OF a`
-	if _, err := tx.Exec(ctx, lock, pgx.StrictNamedArgs{"account": v.AccountID}); err != nil {
-		return fmt.Errorf("lock credentials: %w", err)
+	if err := timelines.HoldSessionTx(ctx, tx, v); err != nil {
+		return err
 	}
 	const query = `
-		SELECT (SELECT count(*) FROM app_tokens t JOIN sessions s ON s.token_hash = t.token_hash
-			WHERE t.account_id = @account AND s.expires_at > now())
-		FROM sessions WHERE token_hash = @session AND account_id = @account AND expires_at > now()`
+		SELECT count(*) FROM app_tokens t JOIN sessions s ON s.token_hash = t.token_hash
+		WHERE t.account_id = @account AND s.expires_at > now()`
 	var has int
-	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": v.AccountID, "session": v.Session[:]}).Scan(&has)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return timelines.ErrSignedOut
-	case err != nil:
+	if err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": v.AccountID}).Scan(&has); err != nil {
 		return fmt.Errorf("count app tokens: %w", err)
-	case has >= Most:
+	}
+	if has >= Most {
 		return &timelines.InvalidError{Code: "tokens_many", Most: Most}
 	}
 	return nil
