@@ -247,6 +247,9 @@ func (d decider) decide(e rawEntry, f *Fold) (Item, bool) {
 		return it, false
 	}
 	sp := specs[d.name.Kind]
+	if f.Text.Held != "" && !sp.full && !sp.notices {
+		return it, false // its author has it on its own page, and finds it among their posts
+	}
 	var ok bool
 	if it.Why, ok = sp.content.reasons(d, e, f, hidden); !ok {
 		return it, false

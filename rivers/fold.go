@@ -61,7 +61,7 @@ func foldOf(c *snapshot.Content) *Fold {
 	f.Text = Text{
 		Code: c.Code, Author: c.AuthorID, Body: c.Body, Cut: c.BodyCut, Markup: c.Markup,
 		CreatedAt: c.CreatedAt, EditedAt: c.EditedAt, Via: c.Via, ViaURL: c.ViaURL, Place: c.Place, Card: (*Card)(c.Card),
-		Listing: (*Listing)(c.Listing),
+		Listing: (*Listing)(c.Listing), Held: Held(c.Held),
 	}
 	if c.BodyCut {
 		f.Text.Body = cutText(c.Body, bodyCut, bodyCutLines, c.Markup)

@@ -195,7 +195,18 @@ type Text struct {
 	Card *Card `json:"card,omitempty"`
 	// Listing is what the post offers, or nil.
 	Listing *Listing `json:"listing,omitempty"`
+	// Held says that the post waits for approval (HeldWaiting) or is blocked (HeldBlocked): only its author reads it.
+	Held Held `json:"held,omitempty"`
 }
+
+// Held is why only the author reads a post, or empty.
+type Held string
+
+// The reasons.
+const (
+	HeldWaiting Held = "waiting"
+	HeldBlocked Held = "blocked"
+)
 
 // Listing is what a listing offers.
 type Listing snapshot.Listing

@@ -34,6 +34,8 @@ type Account struct {
 	Access Level
 	// Writers says who may post to the group, or send messages to the user.
 	Writers Writers
+	// Approves: posts to the group wait until one of its administrators lets them in.
+	Approves bool
 	// ListingsIn is the currency that a group's form for listings proposes; empty: the group takes none.
 	ListingsIn string
 }
@@ -41,7 +43,7 @@ type Account struct {
 // accountColumns and accountTables make an Account: the account a with the timeline t of
 // its own posts. The rule for writers stands in the timeline that their posts go to.
 const (
-	accountColumns = `a.id, a.created_at, a.kind, a.name, a.title, a.about, a.language, a.picture, a.listings_in, t.id AS feed_id, t.access,
+	accountColumns = `a.id, a.created_at, a.kind, a.name, a.title, a.about, a.language, a.picture, a.listings_in, t.id AS feed_id, t.access, t.approves,
 		(SELECT w.writers FROM timelines w WHERE w.their_id = a.id AND w.term = ''
 			AND w.kind = CASE a.kind WHEN 'group' THEN 'group' ELSE 'directs' END) AS writers`
 	accountTables = `accounts a JOIN timelines t ON t.their_id = a.id AND t.term = ''

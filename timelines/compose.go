@@ -87,6 +87,13 @@ func (s Posts) admitTx(ctx context.Context, tx pgx.Tx, author int64, to []string
 	if err := checkWritableTx(ctx, tx, author, found); err != nil {
 		return address{}, err
 	}
+	approving, err := approvingTx(ctx, tx, author, found)
+	if err != nil {
+		return address{}, err
+	}
+	for _, d := range approving {
+		where.waits = append(where.waits, d.TimelineID)
+	}
 	return where, s.checkReachTx(ctx, tx, author, found)
 }
 
@@ -97,7 +104,7 @@ const ToEyes = "~eyes"
 // subfeedForm is a sub-feed as a destination.
 var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 
-// Create publishes a post. Groups and people decide themselves who may write to them; see
+// Create publishes a post, or makes it wait (Change.Waits) if one of its groups approves posts first. Groups and people decide themselves who may write to them; see
 // Writers, Block and Ban.
 //
 // An unknown Language is an InvalidError "language_unknown". An unknown destination is an
@@ -122,7 +129,11 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		c, written := Change{Actor: n.Author}, writing{w.body, !n.Plain}
+		places := where.decisive
+		if len(where.waits) > 0 {
+			where = where.waiting()
+		}
+		c, written := Change{Actor: n.Author, Waits: len(where.waits) > 0}, writing{w.body, !n.Plain}
 		c.PostID, c.Code, err = insertPostTx(ctx, tx, n.Author, written, textLang, where.decisive)
 		if err != nil {
 			return Change{}, err
@@ -140,7 +151,7 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if _, err := w.attach.setTx(ctx, tx, n.Author, c.PostID, 0); err != nil {
 			return Change{}, err
 		}
-		if err := listTx(ctx, tx, c.PostID, w.offer, where.decisive); err != nil {
+		if err := listTx(ctx, tx, c.PostID, w.offer, places); err != nil {
 			return Change{}, err
 		}
 		entered, err := placeTx(ctx, tx, c.PostID, textLang.lang, where)
@@ -161,6 +172,20 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err := s.linkTx(ctx, tx, c.PostID, written, false); err != nil {
 			return Change{}, err
 		}
+		if c.Waits {
+			asked, err := s.createWaitingTx(ctx, tx, n.Author, c.PostID, where)
+			if err != nil {
+				return Change{}, err
+			}
+			if freed {
+				asked = append(asked, n.Author)
+			}
+			if c, err = s.touchTx(ctx, tx, c, slices.Concat(entered, named)); err != nil {
+				return Change{}, err
+			}
+			c.Clock, err = tickTx(ctx, tx, recount(asked)...)
+			return c, err
+		}
 		told, err := tellPostTx(ctx, tx, c, where, len(marks.Names(written.prose())) > 0)
 		if err != nil {
 			return Change{}, err
@@ -175,6 +200,15 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		c.Clock, err = unalertTx(ctx, tx, n.Author)
 		return c, err
 	})
+}
+
+// createWaitingTx makes a new post wait and counts it. It returns the groups that are asked.
+func (s Posts) createWaitingTx(ctx context.Context, tx pgx.Tx, author, post int64, where address) ([]int64, error) {
+	asked, err := waitTx(ctx, tx, author, post, where)
+	if err != nil {
+		return nil, err
+	}
+	return asked, publishing.CountTx(ctx, tx, func(counts *publishing.Counts) { counts.Add(author, publishing.Waiting, false, 1) })
 }
 
 // tellPostTx tells of a new post, if it is a message or names anybody.
@@ -220,6 +254,17 @@ type address struct {
 	message bool
 	// own are the author's timelines that hold what they write.
 	own []int64
+	// waits are the timelines of groups that have to let the post in, and eyes is that for the author's eyes only.
+	waits []int64
+	eyes  int64
+	// places are the destinations of a post that waits; decisive are those where it stands.
+	places []int64
+}
+
+// waiting returns the address of a post that stands before its author's eyes until it is let into its places.
+func (a address) waiting() address {
+	a.places, a.decisive, a.everything, a.message = a.decisive, []int64{a.eyes}, false, false
+	return a
 }
 
 // destination is one name of NewPost.To, found.
@@ -240,7 +285,7 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addre
 	if err != nil {
 		return address{}, nil, err
 	}
-	where := address{}
+	where := address{eyes: own[kinds.Eyes]}
 	for _, kind := range kinds.By(kinds.Wrote) {
 		if id, ok := own[kind]; ok {
 			where.own = append(where.own, id)
@@ -275,7 +320,7 @@ func ownTimelinesTx(ctx context.Context, tx pgx.Tx, user int64) (map[string]int6
 	const query = `
 		SELECT kind, id FROM timelines
 		WHERE kind = ANY(@kinds) AND their_id = @user AND term = ''`
-	wanted := append(kinds.By(kinds.Wrote), kinds.Feed, kinds.Directs)
+	wanted := append(kinds.By(kinds.Wrote), kinds.Feed, kinds.Directs, kinds.Eyes)
 	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"user": user, "kinds": wanted})
 	if err != nil {
 		return nil, fmt.Errorf("read own timelines: %w", err)

@@ -48,6 +48,9 @@ func (s *core) resendTx(ctx context.Context, tx pgx.Tx, p lockedPost, found []de
 		return nil, false, err
 	}
 	if !slices.Equal(stands, decisive) {
+		if err := checkHeldTx(ctx, tx, p.ID); err != nil {
+			return nil, false, err
+		}
 		if err := checkListingMoveTx(ctx, tx, p.ID, decisive); err != nil {
 			return nil, false, err
 		}
@@ -57,6 +60,9 @@ func (s *core) resendTx(ctx context.Context, tx pgx.Tx, p lockedPost, found []de
 		return nil, false, err
 	}
 	if err := s.checkReachTx(ctx, tx, p.AuthorID, fresh); err != nil {
+		return nil, false, err
+	}
+	if err := checkApprovalTx(ctx, tx, p.AuthorID, fresh); err != nil {
 		return nil, false, err
 	}
 	return s.moveTx(ctx, tx, p, stands, decisive)
@@ -87,11 +93,11 @@ func (s Posts) RemoveFromGroup(ctx context.Context, actor int64, code, group str
 		}
 		left := slices.DeleteFunc(slices.Clone(stands), func(id int64) bool { return id == place })
 		if len(left) == 0 {
-			left = make([]int64, 1)
-			const eyes = `SELECT id FROM timelines WHERE kind = 'eyes' AND their_id = @author AND term = ''`
-			if err := tx.QueryRow(ctx, eyes, pgx.StrictNamedArgs{"author": p.AuthorID}).Scan(&left[0]); err != nil {
-				return Change{}, fmt.Errorf("find the author's eyes: %w", err)
+			eyes, err := eyesTx(ctx, tx, p.AuthorID)
+			if err != nil {
+				return Change{}, err
 			}
+			left = []int64{eyes}
 		}
 		touched, moved, err := s.moveTx(ctx, tx, p, stands, left)
 		if err != nil {

@@ -114,7 +114,8 @@ type ItemsTx struct {
 }
 
 // Begin finds and locks the destinations, and checks that the author may write there. The errors
-// are those of Posts.Create, and are about To: of the others some may be Refused. A source sends no
+// are those of Posts.Create, and are about To: of the others some may be Refused. A group that approves the author's posts
+// first is "to_forbidden": nobody would look through thousands of items. A source sends no
 // messages: a person is "to_forbidden", and so is everything for an author who is suspended.
 func (s Items) Begin(ctx context.Context, tx pgx.Tx, place ItemPlace) (*ItemsTx, error) {
 	to, err := newDestinations([]string{place.To})
@@ -166,7 +167,14 @@ func writableTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addr
 	if err != nil {
 		return address{}, nil, err
 	}
-	return where, found, checkWritableTx(ctx, tx, author, found)
+	if err := checkWritableTx(ctx, tx, author, found); err != nil {
+		return where, found, err
+	}
+	approving, err := approvingTx(ctx, tx, author, found)
+	if err == nil && len(approving) > 0 {
+		err = rules.ToForbidden.Broken(approving[0].Name)
+	}
+	return where, found, err
 }
 
 // Refused reports whether the author may not write to one of ItemPlace.Also.

@@ -348,6 +348,8 @@ func emptyPostsTx(ctx context.Context, tx pgx.Tx, posts []int64, counts *publish
 		`DELETE FROM text_marks WHERE post_id = ANY(@posts)`,
 		`DELETE FROM notifications WHERE post_id = ANY(@posts)`,
 		`DELETE FROM post_states WHERE post_id = ANY(@posts)`,
+		`DELETE FROM held_posts WHERE post_id = ANY(@posts)`,
+		`DELETE FROM approvals WHERE post_id = ANY(@posts)`,
 	} {
 		empty.Queue(query, args)
 	}

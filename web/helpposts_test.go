@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -37,6 +38,11 @@ func TestRulesHoldInForms(t *testing.T) {
 	v.Post("/boats/follow")
 	barred := ann.Post("In the club", "boats")
 	owner.Post("/boats/block", "name", "ann").Wants(303)
+	owner.Post("/groups", "name", "gate", "title", "Gate", "access", "public").Wants(303)
+	bob.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.Groups.SetApproval(ctx, bob.Account.ID, "gate", true)
+	})
+	held := ann.Post("It waits", "gate")
 	post := ann.Post("A post")
 	for _, visitor := range []*webtest.Visitor{v, eve, nobody} {
 		visitor.Header.Set("Accept", "application/json")
@@ -161,6 +167,8 @@ func TestRulesHoldInForms(t *testing.T) {
 		"destination to_eyes":      func() *webtest.Answer { return v.Post("/posts", "body", "a", "to", "~eyes", "to", "ann") },
 		"destination to_forbidden": func() *webtest.Answer { return v.Post("/posts", "body", "a", "to", "closed-club") },
 		"destination to_stranger":  func() *webtest.Answer { return eve.Post("/posts", "body", "a", "to", "bob", "direct", "1") },
+		"destination to_approval":  func() *webtest.Answer { return v.Post("/p/"+post.Code+"/edit", "body", "a", "was", "ann", "to", "gate") },
+		"destination post_held":    func() *webtest.Answer { return v.Post("/p/"+held.Code+"/edit", "body", "It waits", "was", "~eyes", "to", "ann") },
 		"destination to_closed":    func() *webtest.Answer { return v.Post("/p/"+barred.Code+"/edit", "body", "changed") },
 
 		"file files_many":   func() *webtest.Answer { return v.PostFiles("/posts", many(21), "body", "a") },

@@ -29,7 +29,15 @@ func (s posts) post(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.html(w, r, http.StatusOK, view.PostPage(v, e.Title(), audience)); err != nil {
+	var held *timelines.Held
+	if e.Item.Fold.Text.Held != "" { // only its author is here
+		h, err := s.timelines.Posts.Held(r.Context(), r.viewer.AccountID, e.Item.Fold.Text.Code)
+		if err != nil {
+			return err
+		}
+		held = &h
+	}
+	if err := s.html(w, r, http.StatusOK, view.PostPage(v, e.Title(), audience, held)); err != nil {
 		return err
 	}
 	s.read(r, v)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"riverrun/timelines"
+	"riverrun/timelines/admin"
 	"riverrun/timelines/tokens"
 	"riverrun/web/api"
 	"riverrun/web/webtest"
@@ -323,8 +324,8 @@ func TestProgramsKeepStates(t *testing.T) {
 func TestEveryOperation(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
-	ann := s.Person("ann")
-	s.Person("bob")
+	ann, bob := s.Person("ann"), s.Person("bob")
+	inCharge(ann, admin.Moderator)
 	own := ann.Post("ann's own")
 	said := ann.Comment(own.Code, "ann's word")
 	gone := ann.Post("soon gone")
@@ -343,7 +344,8 @@ func TestEveryOperation(t *testing.T) {
 	}
 	bodies := map[string]string{
 		"create-post": `{"text":"one"}`, "change-post": `{"text":"two"}`, "create-comment": `{"text":"three"}`, "change-comment": `{"text":"four"}`,
-		"put-state": `{"payload":"five"}`,
+		"put-state":    `{"payload":"five"}`,
+		"give-opinion": `{"post":"` + bob.Post("bob's").Code + `","origin":"scan","opinion_id":"1","no":1,"decision":"block","reason":"six"}`,
 	}
 	holders := map[tokens.Scope]*program{}
 	for _, scope := range tokens.Scopes {

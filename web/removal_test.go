@@ -27,7 +27,7 @@ func TestModeratorsRemove(t *testing.T) {
 	place := "/p/" + said.Code + "/comments/" + strconv.FormatInt(note.CommentID, 10) + "/moderate"
 
 	b.Get("/p/" + spam.Code).Wants(200).Lacks("/moderate")
-	m.Get("/p/"+spam.Code).Wants(200).Has("/p/"+spam.Code+"/moderate", "Remove (as moderator)")
+	m.Get("/p/"+spam.Code).Wants(200).Has("/p/"+spam.Code+"/moderate", ">Moderate<")
 	m.Get("/p/" + said.Code).Has(place)
 	for _, address := range []string{"/p/" + spam.Code + "/moderate", place} {
 		b.Get(address).Wants(404)

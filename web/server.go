@@ -28,6 +28,7 @@ import (
 	"riverrun/timelines/doors"
 	"riverrun/timelines/exports"
 	"riverrun/timelines/leaving"
+	"riverrun/timelines/moderation"
 	"riverrun/timelines/push"
 	"riverrun/timelines/reads"
 	"riverrun/timelines/reports"
@@ -260,7 +261,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.api = api.New(api.Config{
-		Rivers: s.rivers, Tiers: s.tiers, Timelines: s.timelines, Changes: changes.Open(s.timelines, c.ChangesDays), Stages: stages.Open(s.timelines), PageOf: s.pageOf,
+		Rivers: s.rivers, Tiers: s.tiers, Timelines: s.timelines, Changes: changes.Open(s.timelines, c.ChangesDays), Stages: stages.Open(s.timelines), Opinions: moderation.Open(s.timelines), PageOf: s.pageOf,
 		MayWrite: s.mayWrite, Problem: s.apiProblem, Base: s.publicBase(), Log: s.log,
 		Used: func(session timelines.Session) { s.used.note(session, s.now()) },
 	})
@@ -382,6 +383,7 @@ func (s *Server) route(mux router) {
 		sessions{s},
 		appTokens{s},
 		reporting{s},
+		held{s},
 		invitations{s},
 		ownData{s},
 		aboutPages{s},

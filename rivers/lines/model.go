@@ -39,6 +39,7 @@ type Post struct {
 	Commented int        `json:"commented" doc:"how many comments there are"`
 	Files     []File     `json:"files"`
 	Listing   *Listing   `json:"listing,omitempty"`
+	Held      string     `json:"held,omitempty" enum:"waiting,blocked" doc:"why only its author sees it: it waits for the approval of a group, or moderators blocked it"`
 }
 
 // Comment is a comment. One of a person whom the owner does not see has no author and no text.
@@ -111,7 +112,7 @@ func (l *Log) post(it *rivers.Item, people map[int64]timelines.Account) Post {
 	p := Post{
 		Code: t.Code, Page: l.base + "/p/" + t.Code, Author: person(people[t.Author]), To: destinations(it, people),
 		Text: t.Body, Markup: t.Markup, Cut: t.Cut, Created: instant(t.CreatedAt), Edited: later(t.EditedAt), Version: it.Stamp.Fold, Via: t.Via,
-		Likes: likes.Total, LikedBy: []Person{}, Saves: it.Fold.Faves, Comments: []Comment{}, Commented: it.Fold.Comments.Total, Files: []File{},
+		Likes: likes.Total, LikedBy: []Person{}, Saves: it.Fold.Faves, Comments: []Comment{}, Commented: it.Fold.Comments.Total, Files: []File{}, Held: string(t.Held),
 	}
 	for _, id := range likes.IDs[:min(len(likes.IDs), mostLikers)] {
 		p.LikedBy = append(p.LikedBy, person(people[id]))

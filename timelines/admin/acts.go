@@ -18,7 +18,11 @@ const (
 	// RemoveComment has the post's code, # and the comment's id as its subject.
 	RemoveComment = "remove_comment"
 	RemovePosts   = "remove_posts"
-	MakeLink      = "link"
+	// Opinions of the staff on a post (package moderation).
+	BlockPost = "block_post"
+	AllowPost = "allow_post"
+	NotePost  = "note_post"
+	MakeLink  = "link"
 	// RebuildRiver has the address of a page as its subject, and whose view of it as its detail.
 	RebuildRiver = "rebuild_river"
 	// Acts on a report (package reports).

@@ -115,6 +115,14 @@ var Sections = []Section{
 			'text', body, 'language', nullif(language, ''), 'files', ` + filesOf("f.code = ANY(scheduled_posts.uploads)") + `,
 			'failed_at', failed_at, 'problem', nullif(problem, '')) AS row
 		FROM scheduled_posts WHERE account_id = @viewer ORDER BY due_at, code`},
+	{Name: "held_posts", query: `
+		SELECT h.post_id AS key1, 0 AS key2, json_build_object('post', p.code, 'blocked_at', h.blocked_at, 'reason', nullif(h.reason, '')) AS row
+		FROM held_posts h JOIN posts p ON p.id = h.post_id WHERE p.author_id = @viewer ORDER BY h.post_id`},
+	{Name: "approvals", query: `
+		SELECT a.post_id AS key1, a.group_id AS key2, json_build_object('post', p.code, 'group', g.name, 'asked_at', a.asked_at,
+			'refused_at', a.refused_at, 'reason', nullif(a.reason, '')) AS row
+		FROM approvals a JOIN posts p ON p.id = a.post_id JOIN accounts g ON g.id = a.group_id
+		WHERE p.author_id = @viewer ORDER BY a.post_id, a.group_id`},
 	{Name: "sources", query: `
 		SELECT id AS key1, 0 AS key2, json_build_object('code', code, 'way', way, 'mode', mode, 'status', status, 'title', title,
 			'url', nullif(url, ''), 'site', nullif(site_url, ''), 'feed', nullif(slug, ''), 'at', created_at) AS row

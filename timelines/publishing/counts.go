@@ -154,21 +154,37 @@ func number(b bool) int {
 	return 0
 }
 
-// MoveTx gives locked posts that are published or expired another status, and counts what that changes. Other posts stay
-// as they are, and so do those that have it already: a closed one for ever, and what moderators decided for them to change. The caller applies the counts at the end of its transaction.
-func (c *Counts) MoveTx(ctx context.Context, tx pgx.Tx, posts []int64, to Status) error {
-	// RETURNING has the new row: the former status comes from a join.
-	const move = `
+// HoldTx makes a locked post wait, or blocks it, and counts what that changes. The caller applies the counts at the end
+// of its transaction.
+func (c *Counts) HoldTx(ctx context.Context, tx pgx.Tx, post int64, to Status) error {
+	const hold = `
 		UPDATE posts p SET status = @to
 		FROM posts was
-		WHERE p.id = ANY(@posts) AND was.id = p.id AND p.deleted_at IS NULL AND p.status IN (0, 3) AND p.status <> @to
-		RETURNING p.author_id, was.status, p.imported`
-	rows, err := tx.Query(ctx, move, pgx.StrictNamedArgs{"posts": posts, "to": int16(to)})
+		WHERE p.id = @post AND was.id = p.id AND p.deleted_at IS NULL AND p.status <> @to
+		RETURNING p.author_id, p.imported, was.status, p.status`
+	return c.changeTx(ctx, tx, hold, pgx.StrictNamedArgs{"post": post, "to": int16(to)})
+}
+
+// LetOutTx gives a locked post that HoldTx held the status that it has by itself, and counts as HoldTx does.
+func (c *Counts) LetOutTx(ctx context.Context, tx pgx.Tx, post int64) error {
+	const letOut = `
+		UPDATE posts p SET status = CASE (SELECT l.state FROM listings l WHERE l.post_id = p.id) WHEN 'expired' THEN 3 WHEN 'closed' THEN 4 ELSE 0 END
+		FROM posts was
+		WHERE p.id = @post AND was.id = p.id AND p.status IN (1, 2)
+		RETURNING p.author_id, p.imported, was.status, p.status`
+	return c.changeTx(ctx, tx, letOut, pgx.StrictNamedArgs{"post": post})
+}
+
+// changeTx counts what a statement changes: it returns the author, the origin, and the status before and after.
+func (c *Counts) changeTx(ctx context.Context, tx pgx.Tx, query string, args pgx.StrictNamedArgs) error {
+	rows, err := tx.Query(ctx, query, args)
 	if err == nil {
-		var k counter
-		_, err = pgx.ForEachRow(rows, []any{&k.author, &k.status, &k.imported}, func() error {
-			c.Add(k.author, k.status, k.imported, -1)
-			c.Add(k.author, to, k.imported, 1)
+		var author int64
+		var imported bool
+		var was, is Status
+		_, err = pgx.ForEachRow(rows, []any{&author, &imported, &was, &is}, func() error {
+			c.Add(author, was, imported, -1)
+			c.Add(author, is, imported, 1)
 			return nil
 		})
 	}
@@ -176,4 +192,16 @@ func (c *Counts) MoveTx(ctx context.Context, tx pgx.Tx, posts []int64, to Status
 		return fmt.Errorf("change status of posts: %w", err)
 	}
 	return nil
+}
+
+// MoveTx gives locked posts that are published or expired another status, and counts what that changes. Other posts stay
+// as they are, and so do those that have it already: a closed one for ever, and one that is held until HoldTx and LetOutTx change it. The caller applies the counts at the end of its transaction.
+func (c *Counts) MoveTx(ctx context.Context, tx pgx.Tx, posts []int64, to Status) error {
+	// RETURNING has the new row: the former status comes from a join.
+	const move = `
+		UPDATE posts p SET status = @to
+		FROM posts was
+		WHERE p.id = ANY(@posts) AND was.id = p.id AND p.deleted_at IS NULL AND p.status IN (0, 3) AND p.status <> @to
+		RETURNING p.author_id, p.imported, was.status, p.status`
+	return c.changeTx(ctx, tx, move, pgx.StrictNamedArgs{"posts": posts, "to": int16(to)})
 }

@@ -206,6 +206,35 @@ func (s *Store) Appeal(ctx context.Context, token, text string) (code string, er
 	return code, err
 }
 
+// AppealPost makes an appeal of the author of a post against its block. timelines.ErrNotFound if it is not theirs, or not
+// blocked. An InvalidError "appeal_again" if they have made one already that is not done.
+func (s *Store) AppealPost(ctx context.Context, author int64, code, text string) (report string, err error) {
+	if text, err = checkText("text", text, true); err != nil {
+		return "", err
+	}
+	code, ok := timelines.ParseCode(code)
+	if !ok {
+		return "", timelines.ErrNotFound
+	}
+	err = s.timelines.InTx(ctx, func(tx pgx.Tx) error {
+		// The lock keeps the block as it is.
+		const query = `
+			SELECT id, body FROM posts
+			WHERE code = @code AND author_id = @author AND status = 2 AND deleted_at IS NULL FOR SHARE`
+		what := Subject{AccountID: author}
+		err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"code": code, "author": author}).Scan(&what.PostID, &what.Said)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return timelines.ErrNotFound
+		}
+		if err != nil {
+			return fmt.Errorf("find a blocked post: %w", err)
+		}
+		report, err = insertTx(ctx, tx, author, "appeal", what, "", text)
+		return err
+	})
+	return report, err
+}
+
 func insertTx(ctx context.Context, tx pgx.Tx, reporter int64, kind string, what Subject, reason Reason, text string) (string, error) {
 	const query = `
 		INSERT INTO reports (reporter_id, account_id, post_id, comment_id, code, kind, reason, body, said)

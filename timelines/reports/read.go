@@ -109,7 +109,7 @@ func (s *Store) Own(ctx context.Context, reporter int64, limit int) ([]Report, e
 // timelines.ErrNotFound. One that is not done counts always: there cannot be another one beside it.
 func (s *Store) LatestAppeal(ctx context.Context, account int64) (Report, error) {
 	list, err := s.list(ctx, columns+`
-		WHERE r.reporter_id = @account AND r.kind = 'appeal' AND (r.state <> 'done' OR r.created_at >= least(
+		WHERE r.reporter_id = @account AND r.kind = 'appeal' AND r.post_id IS NULL AND (r.state <> 'done' OR r.created_at >= least(
 			(SELECT created_at FROM suspensions WHERE account_id = @account), (SELECT created_at FROM leaving WHERE account_id = @account)))
 		ORDER BY r.id DESC LIMIT 1`,
 		pgx.StrictNamedArgs{"account": account})

@@ -67,7 +67,11 @@ var (
 	// there is refused; the others are posted.
 	ToForbidden = Rule{Of: []Thing{Destination, Item}, Field: "to", Code: "to_forbidden", Unit: Standing, Ways: Form | Items, AtSource: Refused}
 	ToStranger  = Rule{Of: sent, Field: "to", Code: "to_stranger", Unit: Standing, Ways: Form}
-	ToClosed    = Rule{Of: sent, Field: "to", Code: "to_closed", Unit: Standing, Ways: Form}
+	// ToApproval is of a group that approves posts first: a post that stands elsewhere does not move there.
+	ToApproval = Rule{Of: sent, Field: "to", Code: "to_approval", Unit: Standing, Ways: Form}
+	// PostHeld is of a post that waits or is blocked: it goes nowhere meanwhile.
+	PostHeld = Rule{Of: sent, Field: "to", Code: "post_held", Unit: Standing, Ways: Form}
+	ToClosed = Rule{Of: sent, Field: "to", Code: "to_closed", Unit: Standing, Ways: Form}
 )
 
 // Files. The pictures of items are fetched later, and have the codes of package photos.
@@ -148,7 +152,7 @@ func item(field, code string, unit Unit, most int, effect Effect) Rule {
 var Table = []Rule{
 	PostLong, CommentLong, BodyEmpty, TextInvalid, LanguageUnknown, DraftsMany, VisitorLong, KeyLong, KeyUsed,
 	DueFormat, DuePast, DueFar, DueZone, ScheduledMany, DueListing,
-	ToMany, ToUnknown, ToEmpty, ToNone, ToEyes, ToForbidden, ToStranger, ToClosed,
+	ToMany, ToUnknown, ToEmpty, ToNone, ToEyes, ToForbidden, ToStranger, ToClosed, ToApproval, PostHeld,
 	FilesMany, CommentFilesMany, FileLarge, FileEmpty, FileForm, FilePixels, FileDamaged, FileUnknown, AltLong, FilesLoose,
 	ListingPlace, PriceRange, PriceFormat, CurrencyUnknown, PlaceLong, PlaceInvalid, ConditionUnknown, UntilPast, UntilFar, UntilFormat,
 	ListingNone, ListingClosed, HowUnknown, SoldRange, SoldFormat, StateUnknown,

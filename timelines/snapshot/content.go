@@ -55,6 +55,8 @@ type Content struct {
 	Card *Card
 	// Listing is what the post offers; nil if it is no listing.
 	Listing *Listing
+	// Held: it waits for approval, or is blocked (publishing.Status).
+	Held string
 }
 
 // Marked is a tag's or a person's timeline that a text of the post names, and the text's
@@ -188,6 +190,7 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 			left(p.body, @body_runes) AS body, length(p.body) > @body_runes AS body_cut, p.markup, p.via, p.via_url, p.place,
 			(extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
 			coalesce((extract(epoch FROM p.edited_at) * 1000000)::bigint, 0) AS edited_at,
+			CASE p.status WHEN 1 THEN 'waiting' WHEN 2 THEN 'blocked' ELSE '' END AS held,
 			(SELECT count(*) FROM likes l WHERE l.post_id = p.id) AS likes,
 			ARRAY(SELECT l.account_id FROM likes l WHERE l.post_id = p.id
 				ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people) AS liker_ids,

@@ -124,9 +124,11 @@ func (w *Work) Sweep(ctx context.Context, l *Load) (timelines.Change, error) {
 
 func (b *batch) sweep(ctx context.Context) (timelines.Change, Load, error) {
 	var none timelines.Change
-	// The query asks for source_id again: nothing of another source may go, whatever load_gone says.
+	// The query asks for source_id again: nothing of another source may go, whatever load_gone says. A blocked post stays with
+	// its item, so that the item that comes back is blocked still.
 	rows, err := b.tx.Query(ctx, `
-		SELECT i.id, coalesce(i.post_id, 0) FROM load_gone g JOIN source_items i ON i.id = g.item_id
+		SELECT i.id, CASE WHEN p.status <> 2 THEN p.id ELSE 0 END
+		FROM load_gone g JOIN source_items i ON i.id = g.item_id LEFT JOIN posts p ON p.id = i.post_id
 		WHERE g.load_id = @load AND i.source_id = @source ORDER BY g.item_id LIMIT @limit`,
 		pgx.StrictNamedArgs{"load": b.load.ID, "source": b.source.ID, "limit": sweepItems})
 	if err != nil {

@@ -35,7 +35,7 @@ var Groups = []Group{Texts, Entries, Reactions, People, Files, Previews, Sources
 // tables says which tables belong to which group; storage_test.go holds it to the schema. Those of the
 // schema queue are jobs.
 var tables = map[Group]string{
-	Texts:         "posts comments texts text_marks former_texts drafts attachments origins removals reads author_counters author_totals bulk_acts counter_checks current_drafts visitor_drafts visitor_keys scheduled_posts listings",
+	Texts:         "posts comments texts text_marks former_texts drafts attachments origins removals reads author_counters author_totals bulk_acts counter_checks current_drafts visitor_drafts visitor_keys scheduled_posts listings held_posts approvals",
 	Entries:       "timelines timeline_entries subfeeds unflagged_timelines behind home_visits",
 	Reactions:     "likes comment_likes faves hidden_posts hidden_terms muted_posts",
 	People:        "accounts credentials sessions readers excluded subscriptions subscription_requests lists list_members group_admins group_blocks keys bans show_banned hidden_accounts account_events account_links app_tokens webhooks exports leaving left_names strangers access_clock access_log",
@@ -43,7 +43,7 @@ var tables = map[Group]string{
 	Previews:      "links post_links",
 	Sources:       "sources loads source_items load_seen load_gone load_problems load_batches item_pictures fetch_hosts source_hubs dictionary_words",
 	Notifications: "notifications push_keys push_subscriptions push_due",
-	Staff:         "staff suspensions unseen_accounts acts site reports report_notes invitations invitation_groups invited applications",
+	Staff:         "staff suspensions unseen_accounts acts site reports report_notes invitations invitation_groups invited applications opinions",
 	Changes:       "outbox changes_head webhooks post_states streams",
 	Rivers:        "rivers rivers_timelines entries visits leases clock notice_clocks",
 	Folds:         "folds",

@@ -13,6 +13,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/leaving"
+	"riverrun/timelines/moderation"
 	"riverrun/timelines/reports"
 	"riverrun/timelines/site"
 	"riverrun/web/pulse"
@@ -51,6 +52,7 @@ type Route struct {
 type Pages struct {
 	staff    *admin.Store
 	reports  *reports.Store
+	opinions *moderation.Store
 	settings *site.Store
 	leaving  *leaving.Store
 	doors    doorPages
@@ -90,7 +92,7 @@ type Limit struct {
 // New returns the pages of a site.
 func New(t *timelines.Store, process Process) *Pages {
 	return &Pages{
-		staff: admin.Open(t), reports: reports.Open(t), settings: site.Open(t), leaving: leaving.Open(t), doors: newDoorPages(t), process: process, primary: t.Pool(),
+		staff: admin.Open(t), reports: reports.Open(t), opinions: moderation.Open(t), settings: site.Open(t), leaving: leaving.Open(t), doors: newDoorPages(t), process: process, primary: t.Pool(),
 	}
 }
 
@@ -109,9 +111,10 @@ func (p *Pages) Routes() []Route {
 		{"POST " + personPattern + "/remove-posts", admin.Moderator, p.removePosts},
 		{"POST " + personPattern + "/delete", admin.Administrator, p.deleteAccount},
 		{"POST " + personPattern + "/keep", admin.Administrator, p.keepAccount},
-		{"GET " + moderatePost, admin.Moderator, p.moderate},
+		{"GET " + moderatePost, admin.Moderator, p.moderatePostPage},
+		{"POST " + opinionOnPost, admin.Moderator, p.decide},
 		{"POST " + moderatePost, admin.Moderator, p.removePost},
-		{"GET " + moderateComment, admin.Moderator, p.moderate},
+		{"GET " + moderateComment, admin.Moderator, p.moderateCommentPage},
 		{"POST " + moderateComment, admin.Moderator, p.removeComment},
 		{"GET " + reportsPath, admin.Moderator, p.reportQueue},
 		{"GET " + reportPattern, admin.Moderator, p.report},

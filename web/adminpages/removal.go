@@ -10,26 +10,11 @@ import (
 	"riverrun/web/view"
 )
 
-// moderateView asks whether to remove a post or a comment. It shows nothing of it: the viewer may
+// moderateView asks whether to remove a comment, or a post (opinionPage). It shows nothing of it: the viewer may
 // not be a reader.
 type moderateView struct {
 	*view.Base
 	code, action string
-	comment      bool
-}
-
-func (v moderateView) title() string {
-	if v.comment {
-		return v.Locale.T("admin.moderate.comment")
-	}
-	return v.Locale.T("admin.moderate.post")
-}
-
-func (v moderateView) lead() string {
-	if v.comment {
-		return v.Locale.T("admin.moderate.lead.one")
-	}
-	return v.Locale.T("admin.moderate.lead")
 }
 
 const (
@@ -37,13 +22,14 @@ const (
 	moderateComment = "/p/{code}/comments/{id}/moderate"
 )
 
-func (p *Pages) moderate(c Call) error {
+// moderateCommentPage asks whether to remove a comment.
+func (p *Pages) moderateCommentPage(c Call) error {
 	r := c.Request()
 	code, ok := timelines.ParseCode(r.PathValue("code"))
 	if !ok {
 		return timelines.ErrNotFound
 	}
-	return c.Show(moderatePage(moderateView{Base: c.Base(), code: code, action: r.URL.Path, comment: r.PathValue("id") != ""}))
+	return c.Show(moderatePage(moderateView{Base: c.Base(), code: code, action: r.URL.Path}))
 }
 
 // maxWhy is the longest reason in the audit log, in bytes.

@@ -17,6 +17,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/changes"
+	"riverrun/timelines/moderation"
 	"riverrun/timelines/stages"
 	"riverrun/timelines/tokens"
 )
@@ -28,6 +29,7 @@ type Config struct {
 	Timelines *timelines.Store
 	Changes   *changes.Store
 	Stages    *stages.Store
+	Opinions  *moderation.Store
 	// MayWrite counts a change of the viewer, or says why there may be none.
 	MayWrite func(ctx context.Context, v timelines.Viewer) error
 	// Used notes that a token is used.
@@ -76,6 +78,7 @@ func (a *API) Routes(mux Router) {
 	a.registerRivers()
 	a.registerChanges()
 	a.registerStages()
+	a.registerModeration()
 }
 
 // Router is what has the addresses of a site.

@@ -127,7 +127,7 @@ func TestInvalidCodesAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range []string{"../../timelines/rules/*.go", "../../timelines/admin/*.go", "../../timelines/reports/*.go", "../../timelines/site/*.go", "../../timelines/doors/*.go", "../../timelines/tokens/*.go", "../../timelines/hooks/*.go", "../../timelines/stages/*.go", "../../timelines/exports/*.go", "../../timelines/leaving/*.go", "../adminpages/*.go", "../../timelines/listings/*.go"} {
+	for _, room := range []string{"../../timelines/rules/*.go", "../../timelines/admin/*.go", "../../timelines/reports/*.go", "../../timelines/moderation/*.go", "../../timelines/site/*.go", "../../timelines/doors/*.go", "../../timelines/tokens/*.go", "../../timelines/hooks/*.go", "../../timelines/stages/*.go", "../../timelines/exports/*.go", "../../timelines/leaving/*.go", "../adminpages/*.go", "../../timelines/listings/*.go"} {
 		more, err := filepath.Glob(room)
 		if err != nil || len(more) == 0 {
 			t.Fatalf("the sources of %s: %v, %v", room, more, err)

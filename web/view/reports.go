@@ -35,6 +35,8 @@ type OwnReports struct {
 func ReportTitle(loc *Locale, r reports.Report) string {
 	key := "report.of.account"
 	switch {
+	case r.Appeal && r.Post != "":
+		key = "report.of.appeal.post"
 	case r.Appeal:
 		key = "report.of.appeal"
 	case r.Comment != 0:

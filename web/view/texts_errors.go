@@ -123,6 +123,19 @@ var errorsTexts = texts{
 	},
 	"invalid.to_unknown":   {"Nobody here is called “{value}”.", "Здесь нет никого с именем «{value}»."},
 	"invalid.to_forbidden": {"You can’t write to “{value}”.", "Вам нельзя писать сюда: «{value}»."},
+	"invalid.to_approval": {
+		"@{value} lets posts in one by one. Write a new post there, and it waits.",
+		"@{value} пропускает записи по одной. Напишите туда новую запись, и она будет ждать.",
+	},
+	"invalid.post_held": {
+		"This post waits for approval or is blocked. It cannot be moved until then.",
+		"Эта запись ждёт одобрения или заблокирована. Пока это так, её нельзя переместить.",
+	},
+	"invalid.opinion_origin":   {"The origin may have small letters, digits, dots, hyphens and underscores, at most 50, and must not be “staff”.", "Источник – это строчные латинские буквы, цифры, точки, дефисы и подчёркивания, не больше 50, и не «staff»."},
+	"invalid.opinion_id":       {"The id needs 1 to 200 bytes without control characters.", "Идентификатор – от 1 до 200 байт без управляющих знаков."},
+	"invalid.opinion_no":       {"The number must be above 0.", "Номер должен быть больше 0."},
+	"invalid.opinion_decision": {"The decision is block, allow or note.", "Решение – это block, allow или note."},
+	"invalid.opinion_used":     {"The origin gave another opinion with this id.", "Источник уже прислал другое мнение с этим идентификатором."},
 	"invalid.to_closed": {
 		"You can no longer post in “{value}”, so you can’t change a post that’s there. You can take it out of there, or delete it.",
 		"Вам больше нельзя писать сюда: «{value}». Запись, которая там стоит, изменить нельзя. Можно убрать её оттуда или удалить.",

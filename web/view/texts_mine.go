@@ -67,5 +67,7 @@ var mineTexts = texts{
 	"mine.problem.listing_place": {"None of these groups takes listings.", "Ни одна из этих групп не принимает объявления."},
 	"mine.problem.forbidden":     {"You may not change them.", "Вам нельзя их изменять."},
 	"mine.problem.to_forbidden":  {"You may not post there.", "Туда вам писать нельзя."},
+	"mine.problem.to_approval":   {"This group lets posts in one by one. Write new ones there.", "Эта группа пропускает записи по одной. Напишите туда новые."},
+	"mine.problem.post_held":     {"They wait for approval or are blocked, so they stay where they are.", "Они ждут одобрения или заблокированы и потому остаются на месте."},
 	"mine.problem.to_closed":     {"A group they stand in takes no posts of yours any more.", "Группа, в которой они стоят, больше не принимает ваших записей."},
 }

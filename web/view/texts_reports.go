@@ -3,7 +3,7 @@ package view
 // reportsTexts are the texts of reports, for those who make them and for the staff.
 var reportsTexts = texts{
 	"entry.report":     {"Report", "Пожаловаться"},
-	"entry.moderate":   {"Remove (as moderator)", "Удалить (как модератор)"},
+	"entry.moderate":   {"Moderate", "Модерировать"},
 	"comment.report":   {"Report the comment", "Пожаловаться на комментарий"},
 	"comment.moderate": {"Remove the comment (as moderator)", "Удалить комментарий (как модератор)"},
 	"account.report":   {"Report", "Пожаловаться"},
@@ -41,7 +41,7 @@ var reportsTexts = texts{
 
 	"report.outcome.removed":   {"It was removed.", "Удалено."},
 	"report.outcome.suspended": {"The account was suspended.", "Учётная запись заблокирована."},
-	"report.outcome.restored":  {"The suspension was lifted.", "Блокировка снята."},
+	"report.outcome.restored":  {"The suspension or the block was lifted.", "Блокировка снята."},
 	"report.outcome.nothing":   {"No rule was broken.", "Нарушения нет."},
 	"report.outcome.other":     {"Something else was done.", "Приняты другие меры."},
 
@@ -77,7 +77,7 @@ var reportsTexts = texts{
 	"admin.done.ended":   {"The report is done.", "Жалоба закрыта."},
 	"admin.done.removed": {"It is removed.", "Удалено."},
 
-	"admin.moderate.post":      {"Remove a post", "Удаление записи"},
+	"admin.moderate.post":      {"Moderate a post", "Модерация записи"},
 	"admin.moderate.comment":   {"Remove a comment", "Удаление комментария"},
 	"admin.moderate.lead":      {"It is removed for everybody, with its likes and comments, and cannot be brought back.", "Удаляется для всех, вместе с лайками и комментариями, и вернуть это нельзя."},
 	"admin.moderate.lead.one":  {"It is removed for everybody and cannot be brought back.", "Удаляется для всех, и вернуть это нельзя."},

@@ -1,0 +1,272 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/listings"
+	"riverrun/timelines/publishing"
+)
+
+// rule moderates a post.
+func (w *town) rule(code string, r Ruling) Change {
+	w.Helper()
+	c, err := w.Posts.Moderate(w.Context(), 0, code, func(context.Context, pgx.Tx, int64, int64) (Ruling, error) { return r, nil })
+	w.must(err)
+	return c
+}
+
+// statusOf is a post's status.
+func (w *town) statusOf(c Change) publishing.Status {
+	w.Helper()
+	return value[publishing.Status](w, `SELECT status FROM posts WHERE id = $1`, c.PostID)
+}
+
+// places are the decisive timelines of a post.
+func (w *town) places(c Change) string {
+	w.Helper()
+	_, decisive := w.standsIn(c.PostID)
+	return strings.Join(decisive, ", ")
+}
+
+// counted are the counters of an author, and what the repair finds wrong with them.
+func (w *town) counted(author Account) string {
+	w.Helper()
+	drift, err := publishing.Open(w.pool).Compare(w.Context(), author.ID)
+	w.must(err)
+	if len(drift) > 0 {
+		w.Errorf("the counters drifted: %v", drift)
+	}
+	return strings.Join(all(w, pgx.RowTo[string], `
+		SELECT status || ': ' || posts FROM author_counters WHERE author_id = $1 AND posts <> 0 ORDER BY status`, author.ID), ", ")
+}
+
+// A block leaves a post to its author, wherever it stood, and the end of the block puts it back (G12).
+func TestABlockedPost(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	w.group(ann, "club", Public)
+	p := w.post(bob, "hello #tea", "bob", "club")
+	w.must(second(w.Posts.Like(t.Context(), ann.ID, p.Code)))
+	was := value[int64](w, `SELECT fresh_at FROM posts WHERE id = $1`, p.PostID)
+
+	c := w.rule(p.Code, Ruling{Blocked: true, Reason: "spam"})
+	w.same("places", w.places(p), "eyes of bob")
+	w.same("status", w.statusOf(p), publishing.Blocked)
+	w.same("counters", w.counted(bob), "2: 1")
+	if c.Clock == 0 || len(c.Touched) == 0 {
+		t.Errorf("a block told nobody: %+v", c)
+	}
+	if _, err := w.Posts.Like(t.Context(), ann.ID, p.Code); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a blocked post was liked: %v", err)
+	}
+	h, err := w.Posts.Held(t.Context(), bob.ID, p.Code)
+	w.must(err)
+	w.same("what its author learns", h.Reason, "spam")
+	if _, err := w.Posts.Held(t.Context(), ann.ID, p.Code); !errors.Is(err, ErrNotFound) {
+		t.Errorf("somebody else learns of a block: %v", err)
+	}
+
+	// Its author may change its text, and neither that nor anything else ends the block.
+	w.must(second(w.Posts.Edit(t.Context(), bob.ID, p.Code, "hello again #tea")))
+	_, err = w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: []string{"bob"}})
+	w.same("a move", codesOf(err), "to: post_held")
+	if _, err := w.Posts.RemoveFromGroup(t.Context(), ann.ID, p.Code, "club"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("got %v, want not found", err)
+	}
+	w.rule(p.Code, Ruling{Blocked: true, Reason: "worse"})
+	w.same("places of a post blocked twice", w.places(p), "eyes of bob")
+
+	w.rule(p.Code, Ruling{})
+	w.same("places after the block", w.places(p), "feed of bob, group of club")
+	w.same("status after the block", w.statusOf(p), publishing.Published)
+	w.same("counters after the block", w.counted(bob), "0: 1")
+	w.same("rows", value[int](w, `SELECT count(*) FROM held_posts`), 0)
+	w.same("its freshness", value[int64](w, `SELECT fresh_at FROM posts WHERE id = $1`, p.PostID), was)
+	w.soundAggregates()
+	w.soundReading("after a block")
+}
+
+// A group that was deleted while a post was blocked does not get it back, and a blocked listing is afterwards what it
+// became meanwhile.
+func TestABlockEnds(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	w.market(ann)
+	sold, late := w.offer(bob, "bicycle", "10"), w.offer(bob, "boat", "20")
+	gone := w.post(bob, "bye", "market")
+	for _, p := range []Change{sold, late, gone} {
+		w.rule(p.Code, Ruling{Blocked: true, Reason: "why"})
+	}
+	w.same("counters", w.counted(bob), "2: 3")
+	w.must(second(w.Posts.Close(t.Context(), bob.ID, sold.Code, listings.Sale{How: listings.Sold})))
+	w.over(late)
+	_, _, err := w.Maintenance.ExpireListings(t.Context(), 10)
+	w.must(err)
+	w.same("counters of blocked listings", w.counted(bob), "2: 3")
+	w.rule(sold.Code, Ruling{})
+	w.rule(late.Code, Ruling{})
+	w.same("counters", w.counted(bob), "2: 1, 3: 1, 4: 1")
+
+	w.exec(`UPDATE timelines SET access = 3 WHERE kind = 'group'`)
+	w.rule(gone.Code, Ruling{})
+	w.same("places of a post whose group is gone", w.places(gone), "eyes of bob")
+	w.same("counters", w.counted(bob), "0: 1, 3: 1, 4: 1")
+
+	// A deleted post leaves nothing behind.
+	w.rule(gone.Code, Ruling{Blocked: true, Reason: "why"})
+	w.must(second(w.Posts.Delete(t.Context(), bob.ID, gone.Code)))
+	w.same("rows", value[int](w, `SELECT count(*) FROM held_posts`), 0)
+	w.same("counters", w.counted(bob), "3: 1, 4: 1")
+	_, err = w.Posts.Moderate(t.Context(), 0, gone.Code, func(context.Context, pgx.Tx, int64, int64) (Ruling, error) { return Ruling{}, nil })
+	if !errors.Is(err, ErrNotFound) {
+		t.Errorf("a deleted post was moderated: %v", err)
+	}
+}
+
+// approving makes a group of ann's that lets posts in.
+func (w *town) approving(ann Account, name string) Account {
+	w.Helper()
+	g := w.group(ann, name, Public)
+	w.must(second(w.Groups.SetApproval(w.Context(), ann.ID, name, true)))
+	return g
+}
+
+// A post to groups that approve posts waits for all of them, and is as new as on the day when it is let in.
+func TestAPostWaits(t *testing.T) {
+	w := newTown(t)
+	bob, ann, cid := w.user("bob"), w.user("ann"), w.user("cid")
+	club, pub := w.approving(ann, "club"), w.approving(ann, "pub")
+	waiting := func(g Account) string {
+		list, err := w.Posts.Waiting(t.Context(), ann.ID, g.ID, 0, 10)
+		w.must(err)
+		var bodies []string
+		for _, p := range list {
+			bodies = append(bodies, p.Body)
+		}
+		return strings.Join(bodies, ", ")
+	}
+	p := w.post(bob, "hello @cid", "bob", "club", "pub")
+	w.same("it waits", p.Waits, true)
+	w.same("places", w.places(p), "eyes of bob")
+	w.same("counters", w.counted(bob), "1: 1")
+	w.same("cid is told", w.told(cid, p), "")
+	w.same("those of club", waiting(club), "hello @cid")
+	w.same("totals", value[int](w, `SELECT count(*) FROM author_totals`), 0)
+
+	_, err := w.Posts.Approve(t.Context(), cid.ID, "club", p.Code)
+	if !errors.Is(err, ErrForbidden) {
+		t.Errorf("somebody else approved: %v", err)
+	}
+	later := w.post(cid, "meanwhile", "cid")
+	w.must(second(w.Posts.Approve(t.Context(), ann.ID, "club", p.Code)))
+	w.same("places of a post that waits for another group", w.places(p), "eyes of bob")
+	w.same("those of club", waiting(club), "")
+	w.must(second(w.Posts.Approve(t.Context(), ann.ID, "pub", p.Code)))
+	w.same("places", w.places(p), "feed of bob, group of club, group of pub")
+	w.same("counters", w.counted(bob), "0: 1")
+	w.same("cid is told", w.told(cid, p), "5 by bob")
+	w.same("totals", value[int](w, `SELECT sum(value) FROM author_totals WHERE author_id = $1`, bob.ID), 1)
+	if value[bool](w, `SELECT p.fresh_at <= l.fresh_at FROM posts p, posts l WHERE p.id = $1 AND l.id = $2`, p.PostID, later.PostID) {
+		t.Error("a post that was let in late stands behind others")
+	}
+	w.soundAggregates()
+	_, err = w.Posts.Approve(t.Context(), ann.ID, "pub", p.Code)
+	if !errors.Is(err, ErrNotFound) {
+		t.Errorf("approved twice: %v", err)
+	}
+
+	// One group lets it in, the other does not.
+	p = w.post(bob, "second", "club", "pub")
+	w.must(second(w.Posts.Refuse(t.Context(), ann.ID, "pub", p.Code, " too long ")))
+	w.must(second(w.Posts.Approve(t.Context(), ann.ID, "club", p.Code)))
+	w.same("places", w.places(p), "group of club")
+	w.same("the reason", value[string](w, `SELECT reason FROM approvals WHERE post_id = $1`, p.PostID), "too long")
+
+	// None does.
+	p = w.post(bob, "third", "pub")
+	w.must(second(w.Posts.Refuse(t.Context(), ann.ID, "pub", p.Code, "")))
+	w.same("places", w.places(p), "eyes of bob")
+	w.same("status", w.statusOf(p), publishing.Published)
+	_, err = w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: []string{"pub"}})
+	w.same("a move into a group that approves", codesOf(err), "to: to_approval")
+	w.must(second(w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: []string{"bob"}})))
+
+	// Its author does not wait.
+	p = w.post(bob, "fourth", "bob", "pub")
+	if _, err := w.Posts.StopWaiting(t.Context(), cid.ID, p.Code); !errors.Is(err, ErrNotFound) {
+		t.Errorf("got %v, want not found", err)
+	}
+	w.must(second(w.Posts.StopWaiting(t.Context(), bob.ID, p.Code)))
+	w.same("places", w.places(p), "feed of bob")
+	w.same("those of pub", waiting(pub), "")
+
+	// Blocked while it waits, it waits again afterwards.
+	p = w.post(bob, "fifth", "pub")
+	w.rule(p.Code, Ruling{Blocked: true, Reason: "spam"})
+	w.same("those of pub", waiting(pub), "")
+	w.same("status", w.statusOf(p), publishing.Blocked)
+	w.rule(p.Code, Ruling{})
+	w.same("status", w.statusOf(p), publishing.Waiting)
+	w.same("those of pub", waiting(pub), "fifth")
+	w.rule(p.Code, Ruling{Blocked: true, Reason: "spam"})
+	w.must(second(w.Posts.Approve(t.Context(), ann.ID, "pub", p.Code)))
+	w.same("status of a blocked post that was approved", w.statusOf(p), publishing.Blocked)
+	w.rule(p.Code, Ruling{})
+	w.same("places", w.places(p), "group of pub")
+
+	// Those who administer the group do not wait, and a source brings nothing.
+	w.same("an administrator's post waits", w.post(ann, "mine", "pub").Waits, false)
+	_, err = w.tryItems(ItemPlace{Author: bob.ID, To: "pub"}, func(*ItemsTx) error { return nil })
+	w.same("a source", codesOf(err), "to: to_forbidden")
+	w.counted(bob)
+	w.soundAggregates()
+}
+
+// Answers, blocks, edits and deletions at once leave a post in one of the states that there are.
+func TestHeldAtOnce(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	w.approving(ann, "club")
+	w.approving(ann, "pub")
+	for i := range 15 {
+		p := w.post(bob, fmt.Sprint("post ", i), "bob", "club", "pub")
+		acts := []func() error{
+			func() error { return second(w.Posts.Approve(t.Context(), ann.ID, "club", p.Code)) },
+			func() error { return second(w.Posts.Refuse(t.Context(), ann.ID, "pub", p.Code, "no")) },
+			func() error { return second(w.Posts.Approve(t.Context(), ann.ID, "pub", p.Code)) },
+			func() error { return second(w.Posts.StopWaiting(t.Context(), bob.ID, p.Code)) },
+			func() error { return second(w.Posts.Edit(t.Context(), bob.ID, p.Code, "changed")) },
+			func() error {
+				return second(w.Posts.Moderate(t.Context(), 0, p.Code, func(context.Context, pgx.Tx, int64, int64) (Ruling, error) {
+					return Ruling{Blocked: i%2 == 0, Reason: strings.Repeat("x", 1-i%2)}, nil
+				}))
+			},
+		}
+		errs := make(chan error, len(acts))
+		for _, act := range acts {
+			go func() { errs <- act() }()
+		}
+		for range acts {
+			if err := <-errs; err != nil && !errors.Is(err, ErrNotFound) {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, wrong := range all(w, pgx.RowTo[string], `
+		SELECT p.code || ' has status ' || p.status FROM posts p LEFT JOIN held_posts h ON h.post_id = p.id
+		WHERE p.status <> CASE
+			WHEN h.blocked_at IS NOT NULL THEN 2
+			WHEN EXISTS (SELECT FROM approvals a WHERE a.post_id = p.id AND a.refused_at IS NULL) THEN 1
+			ELSE 0 END
+		OR (h.post_id IS NULL) <> (p.status = 0)`) {
+		t.Error(wrong)
+	}
+	w.counted(bob)
+	w.soundAggregates()
+}

@@ -1,0 +1,71 @@
+package adminpages
+
+import (
+	"context"
+
+	"riverrun/timelines"
+	"riverrun/timelines/moderation"
+	"riverrun/web/view"
+)
+
+const opinionOnPost = "/p/{code}/opinion"
+
+// opinionPath is the address of the form for an opinion on a post.
+func opinionPath(code string) string { return "/p/" + code + "/opinion" }
+
+// opinionView is what the staff see of a post and the opinions on it, and the form for another one. It shows nothing of the
+// post: the viewer may not be a reader.
+type opinionView struct {
+	*view.Base
+	code string
+	post moderation.Post
+	err  view.FormError
+	// As the form was sent.
+	decision moderation.Decision
+	reason   string
+}
+
+// mayDecide reports whether the viewer may decide about the post, as far as the page knows.
+func (v opinionView) mayDecide() bool { return v.post.Author != v.Viewer.AccountID }
+
+func (p *Pages) opinionView(c Call, code string) (v opinionView, err error) {
+	v.Base, v.decision = c.Base(), moderation.Block
+	var ok bool
+	if v.code, ok = timelines.ParseCode(code); !ok {
+		return v, timelines.ErrNotFound
+	}
+	if v.post, err = p.opinions.Of(c.Request().Context(), v.code); v.post.Blocked {
+		v.decision = moderation.Allow
+	}
+	return v, err
+}
+
+// moderatePostPage asks what is to become of a post.
+func (p *Pages) moderatePostPage(c Call) error {
+	v, err := p.opinionView(c, c.Request().PathValue("code"))
+	if err != nil {
+		return err
+	}
+	saved := ""
+	if c.Request().URL.Query().Get("done") == "decided" {
+		saved = v.Locale.T("admin.done.decided")
+	}
+	return c.Show(opinionPage(v, saved))
+}
+
+// decide takes the opinion of one of the staff.
+func (p *Pages) decide(c Call) error {
+	r := c.Request()
+	decision, reason := moderation.Decision(r.PostFormValue("decision")), r.PostFormValue("reason")
+	err := c.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.opinions.Decide(ctx, c.By(), r.PathValue("code"), decision, reason)
+	})
+	if err == nil {
+		return c.Done("/p/" + r.PathValue("code") + "/moderate?done=decided")
+	}
+	return c.Again(err, func(is view.FormError) (view.Component, error) {
+		v, err := p.opinionView(c, r.PathValue("code"))
+		v.err, v.decision, v.reason = is, decision, reason
+		return opinionPage(v, ""), err
+	})
+}
