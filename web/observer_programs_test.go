@@ -438,8 +438,8 @@ func (f *facts) judgePost(s serving, post *lines.Post) (wrong []string) {
 	return wrong
 }
 
-// judgeGone says of which posts a program is told that they are gone, although its owner never could read them, and
-// cannot read now where they stood. It is called with mu held.
+// judgeGone complains where a program is told that a post is gone, although its owner never could read the post, and cannot
+// read now where it stood. It is called with mu held.
 func (f *facts) judgeGone(s serving, codes []string) (wrong []string) {
 	for _, code := range codes {
 		p := f.codes[code]
