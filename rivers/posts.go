@@ -98,14 +98,39 @@ func (s *Store) postsOnce(ctx context.Context, v timelines.Viewer, all bool, ask
 	if err != nil {
 		return nil, false, err
 	}
+	var gone []AskedPost
 	for _, a := range asked {
-		// A post that a ban hides is not gone.
 		f := hidden[a.PostID]
 		if f != nil && (f.Deleted || !gates.OpensAny(now.Sets, f.Decisive)) && gates.OpensAny(now.Sets, a.Places) {
-			now.Gone[a.PostID] = f.Text.Code
+			gone = append(gone, a)
 		}
+	}
+	if err := s.markGone(ctx, now, gates, hidden, gone); err != nil {
+		return nil, false, err
 	}
 	now.At = Moment{clock, s.loads()}
 	consistent, err = s.consistent(ctx, clock, loads, true)
 	return now, consistent, err
+}
+
+// markGone sets Gone to the codes of those posts whose authors the viewer sees where they stood: a post that a ban hides is
+// not gone.
+func (s *Store) markGone(ctx context.Context, now *PostsNow, gates access.Levels, folds map[int64]*Fold, gone []AskedPost) error {
+	if len(gone) == 0 {
+		return nil
+	}
+	ids := make([]int64, 0, len(gone))
+	for _, a := range gone {
+		ids = append(ids, a.PostID)
+	}
+	authors, err := s.primary.Posts.Authors(ctx, ids) // the fold of a deleted post names none
+	if err != nil {
+		return err
+	}
+	for _, a := range gone {
+		if author, ok := authors[a.PostID]; ok && !gates.Hidden(now.Sets, a.Places).Has(author) {
+			now.Gone[a.PostID] = folds[a.PostID].Text.Code
+		}
+	}
+	return nil
 }

@@ -35,6 +35,15 @@ func TestPostsThatAreGone(t *testing.T) {
 			nil,
 			[]string{"ann", "dan", "all"},
 		},
+		"deleted by somebody banned": {
+			func(w *town, ann timelines.Viewer, code string) {
+				c, err := w.store.Bans.Ban(w.ctx, ann.AccountID, "bob")
+				w.told(must(w, c, err))
+				w.told(w.remove(ann, code))
+			},
+			[]string{"ann", "dan", "all"},
+			nil,
+		},
 		"edited": {
 			func(w *town, ann timelines.Viewer, code string) {
 				c, err := w.store.Posts.Edit(w.ctx, ann.AccountID, code, "other words")

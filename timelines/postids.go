@@ -26,6 +26,11 @@ func (s Posts) Versions(ctx context.Context, posts []int64) (map[int64]int64, er
 	return byKey[int64, int64](ctx, s.core, "versions of posts", `SELECT id, version FROM posts WHERE id = ANY(@keys)`, posts)
 }
 
+// Authors returns the authors of these posts, by id, also of those that were deleted.
+func (s Posts) Authors(ctx context.Context, posts []int64) (map[int64]int64, error) {
+	return byKey[int64, int64](ctx, s.core, "authors of posts", `SELECT id, author_id FROM posts WHERE id = ANY(@keys)`, posts)
+}
+
 // byKey runs a query whose keys are @keys, and collects its two columns, a key and a
 // value.
 func byKey[K comparable, V any](ctx context.Context, s *core, what, query string, keys []K) (map[K]V, error) {

@@ -140,7 +140,8 @@ type said struct {
 	place   string
 	person  string // whose title it is
 	draft   *unsent
-	loose   bool // in a file of the draft, which its owner may fetch by its address at any time
+	keeper  string // whose programs keep it beside the post
+	loose   bool   // in a file of the draft, which its owner may fetch by its address at any time
 }
 
 // facts is what the observer knows: every change that was asked for, when it was
@@ -278,7 +279,7 @@ func (f *facts) admitted(at instant, viewer string) bool {
 // knows: could the viewer be shown anything of the person? (The staff alone see who is hidden by a
 // suspension, waits to be let in, or has all posts removed.)
 func (f *facts) knows(at instant, viewer, person string) bool {
-	return viewer == inOffice || viewer == person || f.may(at, unseen, person, "", false)
+	return viewer == inOffice || viewer == ofSite || viewer == person || f.may(at, unseen, person, "", false)
 }
 
 // there: might the writing have been there for the viewer; or not? The staff may see what is being
@@ -289,7 +290,7 @@ func (f *facts) there(at instant, w *writing, so bool) bool {
 
 // says: might the writing have had that text for the viewer? An empty token is any text.
 func (f *facts) says(at instant, viewer string, w *writing, token string) bool {
-	if viewer == inOffice && f.may(at, removal, w.author, "", true) {
+	if (viewer == inOffice || viewer == ofSite) && f.may(at, removal, w.author, "", true) {
 		return token == "" || w.text.was(at, token)
 	}
 	return w.text.each(at, func(text string) bool { return text != "" && (token == "" || text == token) })
@@ -300,6 +301,9 @@ func (f *facts) says(at instant, viewer string, w *writing, token string) bool {
 func (f *facts) opens(at instant, viewer, place string) bool {
 	if !f.admitted(at, viewer) {
 		return false
+	}
+	if viewer == ofSite {
+		return true
 	}
 	return f.levels[place].each(at, func(l timelines.Level) bool {
 		switch l {
@@ -321,6 +325,9 @@ func (f *facts) opens(at instant, viewer, place string) bool {
 func (f *facts) sees(at instant, viewer, person string, places []string) bool {
 	if !f.knows(at, viewer, person) {
 		return false
+	}
+	if viewer == ofSite {
+		return true
 	}
 	mine, theirs := f.may(at, bans, viewer, person, false), f.may(at, bans, person, viewer, false)
 	for _, g := range places {
@@ -357,6 +364,9 @@ func (f *facts) shown(at instant, viewer, token string, of said, on showing) boo
 		return f.opens(at, viewer, of.place) // a sub-feed that one may not open is not even named
 	}
 	w, p := of.writing, of.writing.of()
+	if of.keeper != "" {
+		return viewer == of.keeper && f.reads(at, viewer, p)
+	}
 	if on.kind == onHistory {
 		return w == p && viewer == p.author && on.whose == p.code && w.text.was(at, token) && f.reads(at, viewer, p)
 	}
@@ -398,7 +408,7 @@ func (f *facts) spared(at instant, viewer string, p *writing, account string) bo
 // apart: might a ban have stood between the two, or the person have been unseen? Where neither may
 // be, and it is no group in which banned people are seen, they surely see each other.
 func (f *facts) apart(at instant, viewer, person string) bool {
-	return viewer != inOffice && viewer != person && f.may(at, unseen, person, "", true) ||
+	return viewer != inOffice && viewer != ofSite && viewer != person && f.may(at, unseen, person, "", true) ||
 		f.may(at, bans, viewer, person, true) || f.may(at, bans, person, viewer, true)
 }
 

@@ -239,7 +239,7 @@ func (a *actor) upload(name, content string) string {
 var (
 	historyLink = regexp.MustCompile(`href="/p/([0-9a-z]{10})/history"`)
 	draftForm   = regexp.MustCompile(`name="draft" value="/p/([0-9a-z]{10})"`)
-	varies      = regexp.MustCompile(`(?s)<time.*?</time>|<span class="badge">.*?</span> ?|name="saved" value="\d+"|zqxjv\d+k`)
+	varies      = regexp.MustCompile(`(?s)<time.*?</time>|<span class="badge">Current</span> |name="saved" value="\d+"|zqxjv\d+k`)
 )
 
 // alike reports whether something looks as the first of its kind did.

@@ -3,6 +3,7 @@ package web_test
 import (
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -210,6 +211,20 @@ func (s *scene) look(who *resident, addresses ...string) {
 	for _, address := range addresses {
 		s.ask(who, &kept{address: address})
 	}
+	s.callAs(who, addresses...)
+}
+
+// callAs has somebody's programs ask for the posts whose pages these are, and read the log, on any of the nodes.
+func (s *scene) callAs(who *resident, addresses ...string) {
+	for _, p := range s.programsOf(who) {
+		node := s.from[s.author.rng.IntN(len(s.from))]
+		for _, address := range addresses {
+			if code, ok := strings.CutPrefix(address, "/p/"); ok && !strings.Contains(code, "/") {
+				s.call(node, p, s.operationAt("/api/posts/{code}"), "/api/posts/"+code, "")
+			}
+		}
+		s.follow(node, p)
+	}
 }
 
 func (s *scene) ask(who *resident, k *kept) *kept {
@@ -266,6 +281,7 @@ func (s *scene) likePrivate() {
 	s.comment(s.friend)
 	s.must("edit", s.author.rewrite(s.post, s.page()+"/edit", false))
 	s.comment(s.author)
+	s.callAs(s.stranger.resident, s.page())
 }
 
 // leave: a post leaves one of two groups.
@@ -277,6 +293,7 @@ func (s *scene) leave() {
 	s.watch(nil, "/"+onStage+"?order=created")
 	s.must("leave", s.author.moveTo(s.post, []string{offStage}, []string{offStage}))
 	s.heat(onStage)
+	s.callAs(s.stranger.resident, s.page())
 	s.must("edit", s.author.rewrite(s.post, s.page()+"/edit", false))
 	s.comment(s.friend)
 }
@@ -319,6 +336,8 @@ func (s *scene) veil() {
 		}
 	}
 	s.comment(s.stranger)
+	s.callAs(s.stranger.resident, s.page())
+	s.callAs(s.friend.resident, s.page())
 }
 
 // banAndComment: somebody comments at the very moment they are banned, and again.
@@ -331,6 +350,7 @@ func (s *scene) banAndComment() {
 		s.comment(s.friend)
 		s.must("like", s.friend.likeIt(s.post))
 		s.comment(s.author)
+		s.callAs(s.stranger.resident, s.page())
 	}
 	s.heat(onStage, s.page()[1:], s.author.name)
 }
@@ -405,6 +425,7 @@ func (s *scene) shut() {
 	s.watch(s.friend.resident, said)
 	s.must("shut", s.author.levelTo(backstage, timelines.Private))
 	s.heat(liked[1:], said[1:], s.page()[1:])
+	s.callAs(s.stranger.resident, s.page())
 	for i, who := range []*resident{s.stranger.resident, nil} {
 		s.ask(who, keeps[i])
 		s.look(who, card)

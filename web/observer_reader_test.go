@@ -113,6 +113,8 @@ func (rd *reader) warm() {
 func (rd *reader) look() {
 	who := rd.anybody(rd.rng)
 	rd.tryKept(who)
+	rd.anyCall()
+	rd.anyCall()
 	if rd.rng.IntN(4) == 0 {
 		rd.get(rd.node, who, rd.otherAddress(nameOf(who)), "")
 		return

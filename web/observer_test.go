@@ -2,10 +2,12 @@ package web_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -66,6 +68,7 @@ func TestObservedTown(t *testing.T) {
 		fl.end()
 	}
 	w.sound()
+	w.programsWere()
 }
 
 // With all workers and the bus stopped, what is narrowed on one node is shown by
@@ -94,6 +97,7 @@ func TestObservedStandstill(t *testing.T) {
 	for _, fl := range append(followers, w.watching...) {
 		fl.end()
 	}
+	w.programsWere()
 }
 
 // observed is a site of several nodes over one pair of stores, those who live there,
@@ -122,6 +126,9 @@ type observed struct {
 	gates map[string]*sync.Mutex
 	serve map[*webtest.Site]*timedRivers
 
+	programs []*observedProgram
+	reads    []*operation
+
 	plays    []*play
 	watchMu  sync.Mutex  // guards watching
 	watching []*follower // the pages opened for plays
@@ -129,6 +136,10 @@ type observed struct {
 	hotMu sync.Mutex // guards the fields below
 	hot   []string   // addresses just narrowed
 	loose []string   // addresses of files of drafts
+
+	hookMu    sync.Mutex // guards decisions
+	decisions map[[sha256.Size]byte][]decided
+	delivered atomic.Int64 // deliveries of webhooks judged
 
 	serial  atomic.Int64 // of tokens and writings
 	judged  atomic.Int64 // servings
@@ -149,7 +160,8 @@ func newObserved(t testing.TB, lively bool, nodes int) *observed {
 		files: t.TempDir(),
 		t:     t, seed: seed, scale: scale, lively: lively, db: testdb.New(t), facts: newFacts(),
 		gates: map[string]*sync.Mutex{}, serve: map[*webtest.Site]*timedRivers{},
-		seeds: observedSeeds, acts: observedActs, looks: observedLooks,
+		decisions: map[[sha256.Size]byte][]decided{},
+		seeds:     observedSeeds, acts: observedActs, looks: observedLooks,
 	}
 	if testing.Short() {
 		w.seeds, w.acts, w.looks = w.seeds/3, w.acts/3, w.looks/3
@@ -213,11 +225,11 @@ func (w *observed) addNode() {
 	}
 	start := []func(context.Context) error{n.Rivers.Start, n.Server.Start}
 	if w.lively {
-		client, err := fetch.New(fetch.Config{})
+		client, err := fetch.New(fetch.Config{Allow: []netip.Prefix{netip.MustParsePrefix(hookHost + "/32")}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Staff: admin.Open(n.Store), Exports: exports.Open(n.Store), Changes: changes.Open(n.Store, 0), Hooks: hooks.Open(n.Store), Lines: lines.Open(n.Rivers, changes.Open(n.Store, 0), "https://river.example"), Leaving: leaving.Open(n.Store), Files: n.Store.Files, Blobs: n.Blobs, Links: n.Store.Links, Fetch: client, Pushes: n.Store.Pushes, Sources: sources.Open(n.Store), Log: log})
+		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Staff: admin.Open(n.Store), Exports: exports.Open(n.Store), Changes: changes.Open(n.Store, 0), Hooks: hooks.Open(n.Store), Lines: timedLines{lines.Open(n.Rivers, changes.Open(n.Store, 0), "https://river.example"), w}, Leaving: leaving.Open(n.Store), Files: n.Store.Files, Blobs: n.Blobs, Links: n.Store.Links, Fetch: client, Pushes: n.Store.Pushes, Sources: sources.Open(n.Store), Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,6 +346,7 @@ func (w *observed) populate() {
 	}
 	all.Wait()
 	w.stage()
+	w.startPrograms()
 }
 
 // makeQuiet signs up somebody who has banned everybody. Everybody's home page was looked at two

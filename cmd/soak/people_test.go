@@ -40,13 +40,15 @@ func (s *site) visitor(name string, rng *rand.Rand) *visitor {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if name != "" {
-		status, text := v.form(s.nodes[0], "/signup", url.Values{"username": {name}, "title": {name}, "password": {"quite-long-" + name + "-pw"}})
+		status, text := v.form(s.nodes[0], "/signup", url.Values{"username": {name}, "title": {name}, "password": {passwordOf(name)}})
 		if status != http.StatusOK && status != http.StatusSeeOther {
 			s.t.Fatalf("sign up %s: %d %.300s", name, status, text)
 		}
 	}
 	return v
 }
+
+func passwordOf(name string) string { return "quite-long-" + name + "-pw" }
 
 // ask sends a request and returns what was answered, 0 if nothing was. Cookies know no
 // ports: both nodes are sent the same.

@@ -37,7 +37,7 @@ const (
 
 // Nodes and servers are killed, messages lost or doubled while people use the site. No
 // request fails by the site's own fault, nothing acknowledged is lost, every open page soon
-// equals a reload, and every river equals one rebuilt from nothing.
+// equals a reload, a program that follows the log has every post, and every river equals one rebuilt from nothing.
 func TestSoak(t *testing.T) {
 	seed, _ := testdb.Chance(t)
 	chance := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
@@ -56,12 +56,13 @@ func TestSoak(t *testing.T) {
 		}
 		w.post()
 	}
-	pages := s.openPages(writers, chance)
+	pages, p := s.openPages(writers, chance), s.indexer(chance(2000))
 	closing := make(chan struct{})
 	var open sync.WaitGroup
 	for _, p := range pages {
 		open.Go(func() { p.follow(closing) })
 	}
+	open.Go(func() { p.follow(closing) })
 	defer open.Wait()
 	defer close(closing)
 
@@ -96,7 +97,7 @@ func TestSoak(t *testing.T) {
 		moment(time.Second)
 		close(over)
 		living.Wait()
-		s.atRest(fmt.Sprintf("%.0fs: %s", time.Since(began).Seconds(), strings.Join(what, ", ")), ready, pages, l)
+		s.atRest(fmt.Sprintf("%.0fs: %s", time.Since(began).Seconds(), strings.Join(what, ", ")), ready, pages, l, p)
 	}
 }
 
@@ -118,8 +119,8 @@ func (s *site) openPages(writers []*writer, chance func(uint64) *rand.Rand) []*o
 	return pages
 }
 
-// atRest demands, now that nothing happens, that all pages and rivers are whole soon.
-func (s *site) atRest(when string, ready time.Duration, pages []*openPage, l *ledger) {
+// atRest demands, now that nothing happens, that all pages and rivers, and what a program has, are whole soon.
+func (s *site) atRest(when string, ready time.Duration, pages []*openPage, l *ledger, program *program) {
 	t := s.t
 	t.Helper()
 	l.keeps(t, s, when)
@@ -133,6 +134,12 @@ func (s *site) atRest(when string, ready time.Duration, pages []*openPage, l *le
 			return ""
 		})
 	}
+	eventually(t, max(whole-time.Since(began), time.Second), func() string {
+		if wrong := program.lacks(); wrong != "" {
+			return when + ": " + wrong
+		}
+		return ""
+	})
 	settled := time.Since(began)
 	eventually(t, max(whole-settled, time.Second), func() string {
 		if out, err := s.command("check"); err != nil {
@@ -142,6 +149,7 @@ func (s *site) atRest(when string, ready time.Duration, pages []*openPage, l *le
 	})
 	t.Logf("%s: ready after %.1fs, pages whole after %.1fs, rivers after %.1fs", when,
 		ready.Seconds(), settled.Seconds(), time.Since(began).Seconds())
+	t.Log(program)
 }
 
 // moment lets time pass while people use the site.
