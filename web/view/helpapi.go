@@ -28,10 +28,10 @@ func (v *APIHelp) example() string {
 	return `curl -H "Authorization: Bearer $TOKEN" \` + "\n  --json '" + APIExample + "' \\\n  " + v.Site + "/api/posts"
 }
 
-// of are the operations of a scope.
-func (v *APIHelp) of(s tokens.Scope) (list []api.Operation) {
+// of are the operations that are called in a way, and with a scope if there are any.
+func (v *APIHelp) of(by api.By, s tokens.Scope) (list []api.Operation) {
 	for _, op := range v.Operations {
-		if op.Scope == s {
+		if op.By == by && op.Scope == s {
 			list = append(list, op)
 		}
 	}
