@@ -3,6 +3,9 @@ package web_test
 import (
 	"encoding/json"
 	"html"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -58,4 +61,35 @@ func TestAPIHelp(t *testing.T) {
 func toJSON(v any) string {
 	b, _ := json.Marshal(v) // of what came as JSON
 	return string(b)
+}
+
+// Each code that the API and the states of programs answer with is on the page, with a text in both languages.
+func TestCodesOfTheAPIHaveTexts(t *testing.T) {
+	t.Parallel()
+	nobody := webtest.New(t, nil).Visitor()
+	found := 0
+	for _, pattern := range []string{"api/*.go", "../timelines/stages/stages.go"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			source, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`Code(?:: +|, p\.Detail = )"([a-z_]+)"`).FindAllStringSubmatch(string(source), -1) {
+				found++
+				for _, lang := range []string{"en", "ru"} {
+					nobody.Header.Set("Accept-Language", lang)
+					if page := nobody.Get("/help/api").Wants(200).Body; !strings.Contains(page, `id="code-`+m[1]+`"`) || strings.Contains(page, "apihelp.code.") {
+						t.Errorf("%s: %s is not on the page in %s, or has no text", name, m[1], lang)
+					}
+				}
+			}
+		}
+	}
+	if found < 12 {
+		t.Errorf("found %d codes only", found)
+	}
 }
