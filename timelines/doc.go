@@ -43,7 +43,8 @@
 //     hashtags, by term;
 //  5. requests, then subscriptions, then members of lists, then readers and exclusions;
 //     those of a group change only under its timeline's lock;
-//  6. credentials, then sessions, then app tokens (package tokens), or webhooks (package hooks);
+//  6. credentials, then sessions, then app tokens (package tokens), or webhooks (package hooks).
+//     Package stages takes them before a post: nobody else who holds a post waits for them;
 //  7. the account's drafts (package drafts), then its scheduled posts (package scheduled);
 //  8. counters of authors (package publishing), in the order of their keys;
 //  9. the access clock.

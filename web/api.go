@@ -18,12 +18,14 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/outage"
 	"riverrun/timelines/sources"
+	"riverrun/web/api"
 	"riverrun/web/view"
 )
 
 // The API by which programs push items to sources (source: 003, F14, F22, F24). A request proves
 // itself by the source's own token. Neither cookies nor sessions count, so another site cannot make a
-// browser do anything. /help/feeds describes the API for people who write such programs.
+// browser do anything. Package api has the addresses, and the types of what comes and goes; /help/feeds
+// describes the API for people who write such programs.
 
 const (
 	// maxBatchBytes bounds the body of a batch, and maxCallBytes that of any other request.
@@ -44,15 +46,12 @@ const (
 	maxPushingOne   = 4
 )
 
-// pushAPI serves the addresses of the API.
+// pushAPI serves the calls of the API.
 type pushAPI struct{ *Server }
 
-func (s pushAPI) routes(mux router) {
-	mux.Handle("POST /api/sources/{code}/items", s.program(s.items))
-	mux.Handle("POST /api/sources/{code}/loads", s.program(s.begin))
-	mux.Handle("POST /api/sources/{code}/loads/{no}/batches", s.program(s.batch))
-	mux.Handle("POST /api/sources/{code}/loads/{no}/finish", s.program(s.finish))
-	mux.Handle("GET /api/sources/{code}/loads/{no}/results", s.program(s.results))
+// calls are the handlers, whose addresses and descriptions are in package api.
+func (s pushAPI) calls() api.SourceCalls {
+	return api.SourceCalls{Items: s.program(s.items), Begin: s.program(s.begin), Batch: s.program(s.batch), Finish: s.program(s.finish), Results: s.program(s.results)}
 }
 
 // openPushing opens connections that only batches use. A batch holds its source's lock on a
@@ -149,10 +148,7 @@ func (s pushAPI) begin(w http.ResponseWriter, c *call) error {
 		return err
 	}
 	w.Header().Set("Location", fmt.Sprintf("/api/sources/%s/loads/%d/results", c.source.Code, l.No))
-	writeJSON(w, http.StatusCreated, struct {
-		Load  int64         `json:"load"`
-		State sources.State `json:"state"`
-	}{l.No, l.State})
+	writeJSON(w, http.StatusCreated, api.Load{Load: l.No, State: l.State})
 	return nil
 }
 
@@ -173,11 +169,7 @@ func (s pushAPI) batch(w http.ResponseWriter, c *call) error {
 		if err != nil {
 			return err
 		}
-		writeJSON(w, http.StatusOK, struct {
-			Load    int64            `json:"load"`
-			Batch   int64            `json:"batch"`
-			Results []sources.Result `json:"results"`
-		}{c.load, b.No, results})
+		writeJSON(w, http.StatusOK, api.BatchResults{Load: c.load, Batch: b.No, Results: results})
 		return nil
 	})
 }
@@ -203,9 +195,7 @@ func (s pushAPI) items(w http.ResponseWriter, c *call) error {
 				results[i].Post = s.url.JoinPath("p", results[i].Post).String()
 			}
 		}
-		writeJSON(w, http.StatusOK, struct {
-			Results []sources.Result `json:"results"`
-		}{results})
+		writeJSON(w, http.StatusOK, api.ItemResults{Results: results})
 		return nil
 	})
 }
@@ -280,9 +270,7 @@ func (s pushAPI) finish(w http.ResponseWriter, c *call) error {
 	if err != nil {
 		return err
 	}
-	var said struct {
-		Batches *int64 `json:"batches"`
-	}
+	var said api.EndOfLoad
 	if err := json.Unmarshal(body, &said); err != nil || said.Batches == nil || *said.Batches < 0 {
 		return &refusal{status: http.StatusUnprocessableEntity, code: "body_invalid"}
 	}
@@ -295,10 +283,7 @@ func (s pushAPI) finish(w http.ResponseWriter, c *call) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusAccepted, struct {
-		Load  int64         `json:"load"`
-		State sources.State `json:"state"`
-	}{l.No, l.State})
+	writeJSON(w, http.StatusAccepted, api.Load{Load: l.No, State: l.State})
 	return nil
 }
 
@@ -328,17 +313,14 @@ func (s pushAPI) results(w http.ResponseWriter, c *call) error {
 	out := json.NewEncoder(w)
 	err = s.sources.Results(ctx, l.ID, after, func(batch int64, results []sources.Result) error {
 		for _, r := range results {
-			if err := out.Encode(struct {
-				Batch int64 `json:"batch"`
-				sources.Result
-			}{batch, r}); err != nil {
+			if err := out.Encode(api.LoadResult{Batch: batch, Result: r}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err == nil {
-		err = out.Encode(loadStateOf(&l))
+		err = out.Encode(loadEnd(&l))
 	}
 	if err != nil {
 		if c.Context().Err() == nil {
@@ -349,31 +331,13 @@ func (s pushAPI) results(w http.ResponseWriter, c *call) error {
 	return nil
 }
 
-// loadState is the last line of results.
-type loadState struct {
-	Load  int64         `json:"load"`
-	State sources.State `json:"state"`
-	// Ended says that the load does not change any more by itself.
-	Ended    bool  `json:"ended"`
-	Items    int64 `json:"items"`
-	Added    int64 `json:"added"`
-	Changed  int64 `json:"changed"`
-	Same     int64 `json:"same"`
-	Skipped  int64 `json:"skipped"`
-	Removed  int64 `json:"removed"`
-	Kept     int64 `json:"kept"`
-	Gone     int64 `json:"gone"`
-	Errors   int64 `json:"errors"`
-	Warnings int64 `json:"warnings"`
-}
-
-func loadStateOf(l *sources.Load) loadState {
+func loadEnd(l *sources.Load) api.LoadEnd {
 	ended := false
 	switch l.State {
 	case sources.Done, sources.Failed, sources.Cancelled, sources.Held:
 		ended = true
 	}
-	return loadState{
+	return api.LoadEnd{
 		Load: l.No, State: l.State, Ended: ended, Items: l.Cursor, Added: l.Added, Changed: l.Changed, Same: l.Same, Skipped: l.Skipped,
 		Removed: l.Removed, Kept: l.Kept, Gone: l.Gone, Errors: l.Errors, Warnings: l.Warnings,
 	}
@@ -426,13 +390,7 @@ func (s pushAPI) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	sayWhen(w, is.status, waitFor(err))
 	l := view.LocaleFor(r, "", "")
 	w.Header().Add("Vary", "Accept-Language")
-	writeJSON(w, is.status, struct {
-		Error   string          `json:"error"`
-		Text    string          `json:"text"`
-		Most    int             `json:"most,omitempty"`
-		Missing json.RawMessage `json:"missing,omitempty"`
-		Request string          `json:"request,omitempty"`
-	}{is.code, view.CallText(l, is.code), is.most, is.missing, requestCode(ctx)})
+	writeJSON(w, is.status, api.Refusal{Error: is.code, Text: view.CallText(l, is.code), Most: is.most, Missing: is.missing, Request: requestCode(ctx)})
 }
 
 // refusalOf returns the refusal that a program gets for an error.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"riverrun/timelines"
+	"riverrun/web/api"
 )
 
 // hubCalls serves the calls of hubs (WebSub). Only the hub that was asked knows the secret in the
@@ -19,9 +20,9 @@ type hubCalls struct{ *Server }
 // hubCallsPath begins the addresses that hubs call.
 const hubCallsPath = "/api/websub/"
 
-func (s hubCalls) routes(mux router) {
-	mux.HandleFunc("GET "+hubCallsPath+"{code}/{secret}", s.answer(s.confirm))
-	mux.HandleFunc("POST "+hubCallsPath+"{code}/{secret}", s.answer(s.tell))
+// calls are the handlers, whose addresses and descriptions are in package api.
+func (s hubCalls) calls() api.HubCalls {
+	return api.HubCalls{Confirm: s.answer(s.confirm), Tell: s.answer(s.tell)}
 }
 
 // hubSecret matches secrets.

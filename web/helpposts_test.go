@@ -167,9 +167,13 @@ func TestRulesHoldInForms(t *testing.T) {
 		"destination to_eyes":      func() *webtest.Answer { return v.Post("/posts", "body", "a", "to", "~eyes", "to", "ann") },
 		"destination to_forbidden": func() *webtest.Answer { return v.Post("/posts", "body", "a", "to", "closed-club") },
 		"destination to_stranger":  func() *webtest.Answer { return eve.Post("/posts", "body", "a", "to", "bob", "direct", "1") },
-		"destination to_approval":  func() *webtest.Answer { return v.Post("/p/"+post.Code+"/edit", "body", "a", "was", "ann", "to", "gate") },
-		"destination post_held":    func() *webtest.Answer { return v.Post("/p/"+held.Code+"/edit", "body", "It waits", "was", "~eyes", "to", "ann") },
-		"destination to_closed":    func() *webtest.Answer { return v.Post("/p/"+barred.Code+"/edit", "body", "changed") },
+		"destination to_approval": func() *webtest.Answer {
+			return v.Post("/p/"+post.Code+"/edit", "body", "a", "was", "ann", "to", "gate")
+		},
+		"destination post_held": func() *webtest.Answer {
+			return v.Post("/p/"+held.Code+"/edit", "body", "It waits", "was", "~eyes", "to", "ann")
+		},
+		"destination to_closed": func() *webtest.Answer { return v.Post("/p/"+barred.Code+"/edit", "body", "changed") },
 
 		"file files_many":   func() *webtest.Answer { return v.PostFiles("/posts", many(21), "body", "a") },
 		"file file_large":   func() *webtest.Answer { return file("huge.bin", make([]byte, 10_000_001)) },

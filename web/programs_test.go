@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,8 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
+	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/formats"
 	"riverrun/timelines/tokens"
 	"riverrun/web/api"
 	"riverrun/web/webtest"
@@ -319,8 +323,27 @@ func TestProgramsKeepStates(t *testing.T) {
 	his.wants(404, "GET", at, "", nil)
 }
 
+type param struct {
+	Name string `json:"name"`
+}
+
+// described is the API's document, as far as tests read it.
+type described struct {
+	OpenAPI string `json:"openapi"`
+	Paths   map[string]map[string]struct {
+		ID        string                `json:"operationId"`
+		Summary   string                `json:"summary"`
+		Security  []map[string][]string `json:"security"`
+		Responses map[string]any        `json:"responses"`
+		Params    []param               `json:"parameters"`
+	} `json:"paths"`
+	Components struct {
+		Schemes map[string]any `json:"securitySchemes"`
+	} `json:"components"`
+}
+
 // Each operation of the document answers as the document says, with a token that allows it, and refuses one that
-// does not.
+// does not: one without the scope, that of another source, that of the other kind.
 func TestEveryOperation(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
@@ -329,15 +352,8 @@ func TestEveryOperation(t *testing.T) {
 	own := ann.Post("ann's own")
 	said := ann.Comment(own.Code, "ann's word")
 	gone := ann.Post("soon gone")
-	var doc struct {
-		OpenAPI string `json:"openapi"`
-		Paths   map[string]map[string]struct {
-			ID        string                `json:"operationId"`
-			Security  []map[string][]string `json:"security"`
-			Responses map[string]any        `json:"responses"`
-		} `json:"paths"`
-	}
 	none := &program{s, "rr_" + strings.Repeat("A", 43)}
+	var doc described
 	none.wants(200, "GET", "/api/openapi.json", "", &doc)
 	if !strings.HasPrefix(doc.OpenAPI, "3.1") || len(doc.Paths) < 10 {
 		t.Fatalf("document %s of %d paths", doc.OpenAPI, len(doc.Paths))
@@ -346,53 +362,159 @@ func TestEveryOperation(t *testing.T) {
 		"create-post": `{"text":"one"}`, "change-post": `{"text":"two"}`, "create-comment": `{"text":"three"}`, "change-comment": `{"text":"four"}`,
 		"put-state":    `{"payload":"five"}`,
 		"give-opinion": `{"post":"` + bob.Post("bob's").Code + `","origin":"scan","opinion_id":"1","no":1,"decision":"block","reason":"six"}`,
+		"push-items":   `{"id":"a","title":"An item"}`, "push-batch": `{"no":1,"items":[{"id":"b","title":"Another"}]}`, "finish-load": `{"batches":1}`,
 	}
 	holders := map[tokens.Scope]*program{}
 	for _, scope := range tokens.Scopes {
 		holders[scope] = programOf(t, ann, scope)
 	}
 	holders[tokens.Stages].callIf("If-None-Match", "*", "PUT", "/api/posts/"+own.Code+"/stages/of-get", `{"payload":1}`, nil)
-	last := []string{"delete-comment", "delete-post"} // after what is done to them
-	var run []func()
+	source, other := newPusher(s, ann, sources.New{Title: "Harbour"}), newPusher(s, ann, sources.New{Title: "Quay"})
+	hubSecret := strings.Repeat("s", 32)
+	_, err := s.DB.Primary.Exec(t.Context(), `INSERT INTO source_hubs (source_id, asked_at, hub, topic, secret) VALUES ($1, now(), 'https://hub.example/', 'https://feed.example/', $2)`, source.source.ID, hubSecret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := []string{"begin-load", "push-batch", "finish-load", "read-results", "push-items", "delete-comment", "delete-post"} // the others come first
+	run := make([]func(), len(order)+1)
 	for path, ops := range doc.Paths {
 		for method, op := range ops {
 			method = strings.ToUpper(method)
 			code := own.Code
-			if op.ID == "delete-post" {
+			switch {
+			case op.ID == "delete-post":
 				code = gone.Code
+			case strings.HasPrefix(path, "/api/sources/"), strings.HasPrefix(path, "/api/websub/"):
+				code = source.source.Code
 			}
-			at := strings.NewReplacer("{code}", code, "{id}", fmt.Sprint(said.CommentID), "{name}", "bob", "{stage}", "of-"+strings.ToLower(method)).Replace(path)
-			if op.ID == "read-river" {
+			at := strings.NewReplacer(
+				"{code}", code, "{id}", fmt.Sprint(said.CommentID), "{name}", "bob", "{stage}", "of-"+strings.ToLower(method), "{no}", "1", "{secret}", hubSecret,
+			).Replace(path)
+			switch op.ID {
+			case "read-river":
 				at += "?page=/everything"
+			case "confirm-subscription":
+				at += "?hub.mode=subscribe&hub.topic=https://feed.example/&hub.challenge=x"
 			}
 			call := func() {
-				scope := tokens.Scope(op.Security[0]["token"][0])
-				for has, p := range holders {
-					if has != scope {
-						var refused api.Problem
-						if p.wants(403, method, at, bodies[op.ID], &refused); refused.Code != "scope_missing" {
-							t.Errorf("%s with %s: %+v", op.ID, has, refused)
+				by := none
+				switch {
+				case len(op.Security) == 0: // the address is the key
+					wrong := strings.Replace(at, hubSecret, strings.Repeat("x", 32), 1)
+					if a := none.call(method, wrong, "", nil); op.Responses[fmt.Sprint(a.StatusCode)] == nil || a.StatusCode < 400 {
+						t.Errorf("%s with another secret: status %d", op.ID, a.StatusCode)
+					}
+				case op.Security[0]["source"] != nil:
+					by = &program{s, source.token}
+					for _, wrong := range []string{none.token, other.token, holders[tokens.Write].token} {
+						var refused api.Refusal
+						(&program{s, wrong}).wants(401, method, at, bodies[op.ID], &refused)
+						if refused.Error != "token_wrong" {
+							t.Errorf("%s with another token: %+v", op.ID, refused)
 						}
 					}
+				default:
+					scope := tokens.Scope(op.Security[0]["token"][0])
+					by = holders[scope]
+					for has, p := range holders {
+						if has != scope {
+							var refused api.Problem
+							if p.wants(403, method, at, bodies[op.ID], &refused); refused.Code != "scope_missing" {
+								t.Errorf("%s with %s: %+v", op.ID, has, refused)
+							}
+						}
+					}
+					none.wants(401, method, at, bodies[op.ID], nil)
+					(&program{s, source.token}).wants(401, method, at, bodies[op.ID], nil)
 				}
-				none.wants(401, method, at, bodies[op.ID], nil)
+				for by := range maps.Keys(merged(op.Security)) {
+					if doc.Components.Schemes[by] == nil {
+						t.Errorf("%s: the document does not say what %s is", op.ID, by)
+					}
+				}
 				header := ""
 				if op.ID == "put-state" {
 					header = "If-None-Match"
 				}
-				a := holders[scope].callIf(header, "*", method, at, bodies[op.ID], nil)
+				a := by.callIf(header, "*", method, at, bodies[op.ID], nil)
 				if _, said := op.Responses[fmt.Sprint(a.StatusCode)]; !said || a.StatusCode >= 300 {
 					t.Errorf("%s: status %d; the document says %v", op.ID, a.StatusCode, op.Responses)
 				}
 			}
-			if slices.Contains(last, op.ID) {
-				defer call()
+			i := slices.Index(order, op.ID) + 1
+			if before := run[i]; before != nil {
+				run[i] = func() { before(); call() }
 				continue
 			}
-			run = append(run, call)
+			run[i] = call
 		}
 	}
-	for _, call := range run {
+	for i, call := range run {
+		if call == nil {
+			t.Fatalf("no operation %s", order[i-1])
+		}
 		call()
+	}
+}
+
+// merged are the schemes of an operation.
+func merged(security []map[string][]string) map[string][]string {
+	all := map[string][]string{}
+	for _, one := range security {
+		maps.Copy(all, one)
+	}
+	return all
+}
+
+// The document has each address under /api with what stands in it, and no other.
+func TestEveryRouteIsAnOperation(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	var doc described
+	(&program{s, ""}).wants(200, "GET", "/api/openapi.json", "", &doc)
+	var documented, served []string
+	for path, ops := range doc.Paths {
+		for method, op := range ops {
+			documented = append(documented, strings.ToUpper(method)+" "+path)
+			for _, m := range regexp.MustCompile(`\{(\w+)\}`).FindAllStringSubmatch(path, -1) {
+				if !slices.ContainsFunc(op.Params, func(p param) bool { return p.Name == m[1] }) {
+					t.Errorf("%s does not say what %s is", op.ID, m[0])
+				}
+			}
+		}
+	}
+	for _, pattern := range s.Server.Patterns() {
+		if _, path, _ := strings.Cut(pattern, " "); strings.HasPrefix(path, "/api/") && !strings.HasPrefix(path, "/api/openapi") { // the document itself
+			served = append(served, pattern)
+		}
+	}
+	if d := cmp.Diff(sorted(served...), sorted(documented...)); d != "" || len(served) < 25 {
+		t.Errorf("%d addresses (-served +documented):\n%s", len(served), d)
+	}
+}
+
+// The document describes an item by the table of fields, and names all results.
+func TestItemsAreDescribed(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct {
+				Required   []string       `json:"required"`
+				Properties map[string]any `json:"properties"`
+			} `json:"schemas"`
+		} `json:"components"`
+	}
+	(&program{s, ""}).wants(200, "GET", "/api/openapi.json", "", &doc)
+	item := doc.Components.Schemas["Item"]
+	for _, f := range formats.Fields {
+		if item.Properties[f.Name] == nil || f.Required != slices.Contains(item.Required, f.Name) {
+			t.Errorf("the document says %v of the field %s, required %v", item.Properties[f.Name], f.Name, item.Required)
+		}
+	}
+	enum := doc.Components.Schemas["Result"].Properties["result"].(map[string]any)["enum"]
+	want := []any{sources.ResultAdded, sources.ResultChanged, sources.ResultSame, sources.ResultSkipped, sources.ResultRejected}
+	if d := cmp.Diff(any(want), enum); d != "" {
+		t.Errorf("the results (-want +got):\n%s", d)
 	}
 }

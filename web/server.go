@@ -263,6 +263,7 @@ func New(c Config) (*Server, error) {
 	s.api = api.New(api.Config{
 		Rivers: s.rivers, Tiers: s.tiers, Timelines: s.timelines, Changes: changes.Open(s.timelines, c.ChangesDays), Stages: stages.Open(s.timelines), Opinions: moderation.Open(s.timelines), PageOf: s.pageOf,
 		MayWrite: s.mayWrite, Problem: s.apiProblem, Base: s.publicBase(), Log: s.log,
+		Sources: pushAPI{s}.calls(), Hubs: hubCalls{s}.calls(),
 		Used: func(session timelines.Session) { s.used.note(session, s.now()) },
 	})
 	s.admin = adminpages.New(c.Timelines, adminpages.Process{
@@ -374,11 +375,9 @@ func (s *Server) route(mux router) {
 		sourcePages{s},
 		tagWords{s},
 		accounts{s},
-		pushAPI{s},
 		feedHelp{s},
 		apiHelp{s},
 		postHelp{s},
-		hubCalls{s},
 		staffPages{s},
 		sessions{s},
 		appTokens{s},

@@ -2,7 +2,11 @@ package changes_test
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/timelines"
 	"riverrun/timelines/changes"
@@ -29,12 +33,7 @@ func BenchmarkWrites(b *testing.B) {
 	for _, what := range []string{"post", "like"} {
 		for _, outbox := range []string{"without", "with"} {
 			b.Run(what+"/"+outbox, func(b *testing.B) {
-				set := map[string]string{"with": "ENABLE", "without": "DISABLE"}[outbox]
-				for _, trigger := range []string{"posts_made", "posts_changed"} {
-					if _, err := w.Pool().Exec(b.Context(), `ALTER TABLE posts `+set+` TRIGGER `+trigger); err != nil {
-						b.Fatal(err)
-					}
-				}
+				w.outbox(outbox)
 				for b.Loop() {
 					if err := does[what](); err != nil {
 						b.Fatal(err)
@@ -42,6 +41,69 @@ func BenchmarkWrites(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkWritesAtOnce likes from sixteen connections, with the outbox and without it. At a server that waits for the disk
+// (RIVERRUN_TEST_DATABASE_URL) it does so with and without that wait. So it says which of them bounds a machine.
+func BenchmarkWritesAtOnce(b *testing.B) {
+	const writers = 16
+	w := newTown(b)
+	author := w.person("author")
+	var people [writers]timelines.Account
+	var posts [writers]timelines.Change
+	for i := range people {
+		people[i], posts[i] = w.person(fmt.Sprint("person-", i)), w.post(author)
+	}
+	disks := []string{"off"}
+	var fsync string
+	w.must(w.Pool().QueryRow(b.Context(), `SHOW fsync`).Scan(&fsync))
+	if fsync == "on" {
+		disks = []string{"on", "off"}
+	}
+	for _, disk := range disks {
+		for _, outbox := range []string{"without", "with"} {
+			b.Run("disk="+disk+"/"+outbox, func(b *testing.B) {
+				cfg := w.Pool().Config()
+				cfg.MaxConns, cfg.ConnConfig.RuntimeParams["synchronous_commit"] = writers, disk
+				pool, err := pgxpool.NewWithConfig(b.Context(), cfg)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer pool.Close()
+				w.outbox(outbox)
+				store := timelines.Open(pool, nil, timelines.DefaultOptions())
+				var did atomic.Int64
+				b.ResetTimer()
+				var all sync.WaitGroup
+				for i := range writers {
+					all.Go(func() {
+						for did.Add(2) <= int64(2*b.N) {
+							_, err := store.Posts.Like(b.Context(), people[i].ID, posts[i].Code)
+							if err == nil {
+								_, err = store.Posts.Unlike(b.Context(), people[i].ID, posts[i].Code)
+							}
+							if err != nil {
+								b.Error(err)
+								return
+							}
+						}
+					})
+				}
+				all.Wait()
+				b.ReportMetric(float64(2*b.N)/b.Elapsed().Seconds(), "writes/s")
+			})
+		}
+	}
+}
+
+// outbox has changes of posts written to the outbox, or not.
+func (w *town) outbox(with string) {
+	w.Helper()
+	set := map[string]string{"with": "ENABLE", "without": "DISABLE"}[with]
+	for _, trigger := range []string{"posts_made", "posts_changed"} {
+		_, err := w.Pool().Exec(w.Context(), `ALTER TABLE posts `+set+` TRIGGER `+trigger)
+		w.must(err)
 	}
 }
 

@@ -26,11 +26,11 @@ const (
 // Result says what happened to one item of a batch.
 type Result struct {
 	ID     string         `json:"id"`
-	Result string         `json:"result"`
-	Codes  []formats.Code `json:"codes,omitempty"`
+	Result string         `json:"result" enum:"added,changed,same,skipped,rejected"`
+	Codes  []formats.Code `json:"codes,omitempty" doc:"what is wrong with the item"`
 	// Post is the address of the item's post, if somebody asked for it (PushItems: its code); empty:
 	// no post.
-	Post string `json:"post,omitempty"`
+	Post string `json:"post,omitempty" doc:"the address of the item's post, in the answer to items of no load"`
 }
 
 // Batch is a batch of items that a program pushed.

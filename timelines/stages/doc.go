@@ -14,5 +14,11 @@
 //     token ends, is refused or goes with them.
 //   - It changes nothing that anybody sees: the post's version stays, and nothing is announced.
 //
+// # Rejected
+//
+// The site's own detection of languages and its link cards are no stages. A language is a column that the post's transaction
+// writes, as rivers filter by it, and a card belongs to an address that many posts share, so either would be read
+// from an opaque state of one post, written a second time and later than now.
+//
 // Callers have checked that the account may read the post.
 package stages

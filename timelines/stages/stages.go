@@ -87,6 +87,11 @@ func (s *Store) Put(ctx context.Context, token timelines.Session, k Key, replace
 		return 0, err
 	}
 	err = s.timelines.InTx(ctx, func(tx pgx.Tx) error {
+		// The deletion of the account deletes credentials before states: it waits for this one, or this sees it. Nobody else
+		// holds a post and waits for these rows.
+		if err := timelines.HoldSessionTx(ctx, tx, timelines.Viewer{AccountID: k.AccountID, Session: token}); err != nil {
+			return err
+		}
 		if err := lockPostTx(ctx, tx, k.PostID); err != nil {
 			return err
 		}
@@ -112,7 +117,7 @@ func (s *Store) Put(ctx context.Context, token timelines.Session, k Key, replace
 		case err != nil:
 			return fmt.Errorf("write a state: %w", err)
 		}
-		return goesOnTx(ctx, tx, token)
+		return nil
 	})
 	return version, err
 }
@@ -158,20 +163,6 @@ func lockPostTx(ctx context.Context, tx pgx.Tx, post int64) error {
 	}
 	if err != nil {
 		return fmt.Errorf("lock post: %w", err)
-	}
-	return nil
-}
-
-// goesOnTx returns timelines.ErrSignedOut if the token has ended. The deletion of the account ends it before
-// it deletes states: it waits for this one, or this sees it.
-func goesOnTx(ctx context.Context, tx pgx.Tx, token timelines.Session) error {
-	tag, err := tx.Exec(ctx, `SELECT FROM sessions WHERE token_hash = @token AND expires_at > now() FOR KEY SHARE`,
-		pgx.StrictNamedArgs{"token": token[:]})
-	if err == nil && tag.RowsAffected() == 0 {
-		return timelines.ErrSignedOut
-	}
-	if err != nil {
-		return fmt.Errorf("lock the token's session: %w", err)
 	}
 	return nil
 }

@@ -38,12 +38,15 @@ type Config struct {
 	PageOf func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error)
 	// Problem puts an error into words, in English, and logs those that are faults of the server.
 	Problem func(ctx context.Context, err error) Problem
+	// Sources and Hubs serve the operations that the site serves itself.
+	Sources SourceCalls
+	Hubs    HubCalls
 	// Base is the site's address, without a slash at its end.
 	Base string
 	Log  *slog.Logger
 }
 
-// API serves the addresses under /api/ that programs with a token use.
+// API has the addresses under /api/. Those that programs with an app token use it serves itself.
 type API struct {
 	cfg     Config
 	huma    huma.API
@@ -71,7 +74,8 @@ func (a *API) Routes(mux Router) {
 	c.Info.Description = "What people see and do on this site, for programs. A token is made in the settings."
 	c.Servers = []*huma.Server{{URL: a.cfg.Base}}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"token": {Type: "http", Scheme: "bearer", Description: "an app token"},
+		string(ByToken):  {Type: "http", Scheme: "bearer", Description: "An app token, which a person makes in the settings. It allows what its scopes say."},
+		string(BySource): {Type: "http", Scheme: "bearer", Description: "The token of a source whose items a program pushes, from the source's page. It allows this alone, and the token of no other source does."},
 	}
 	a.huma = humago.New(adapter{mux}, c)
 	a.registerPosts()
@@ -79,6 +83,7 @@ func (a *API) Routes(mux Router) {
 	a.registerChanges()
 	a.registerStages()
 	a.registerModeration()
+	a.registerSources(c, mux)
 }
 
 // Router is what has the addresses of a site.
@@ -111,7 +116,7 @@ func callerOf(ctx context.Context) access.Token {
 func operation(scope tokens.Scope, method, path, id, summary string) huma.Operation {
 	op := huma.Operation{
 		OperationID: id, Method: method, Path: path, Summary: summary, MaxBodyBytes: maxBody,
-		Security: []map[string][]string{{"token": {string(scope)}}}, DefaultStatus: http.StatusOK,
+		Security: []map[string][]string{{string(ByToken): {string(scope)}}}, DefaultStatus: http.StatusOK,
 		Errors: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests},
 	}
 	if strings.Contains(path, "{") {
@@ -122,7 +127,7 @@ func operation(scope tokens.Scope, method, path, id, summary string) huma.Operat
 
 // register registers an operation. Its errors are put into words in one place.
 func register[I, O any](a *API, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
-	scope := tokens.Scope(op.Security[0]["token"][0])
+	scope := tokens.Scope(op.Security[0][string(ByToken)][0])
 	op.Middlewares = huma.Middlewares{a.admit(scope)}
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)

@@ -12,11 +12,22 @@ import (
 	"riverrun/timelines/tokens"
 )
 
+// By is how a call proves that it may be made: a security scheme of the document.
+type By string
+
+// The ways. A call of a hub has a secret address.
+const (
+	ByToken  By = "token"
+	BySource By = "source"
+	ByHub    By = ""
+)
+
 // Operation is an operation as the OpenAPI document describes it, for a page.
 type Operation struct {
 	ID, Method, Path     string
 	Summary, Description string
-	Scope                tokens.Scope
+	By                   By
+	Scope                tokens.Scope // of ByToken
 	// Sent are parameters and fields of the body, Answered are fields of the answer.
 	Sent, Answered []Field
 }
@@ -68,7 +79,14 @@ type document struct {
 
 func (d *document) operation(method, path string, op *huma.Operation) Operation {
 	out := Operation{ID: op.OperationID, Method: method, Path: path, Summary: op.Summary, Description: op.Description}
-	out.Scope = tokens.Scope(op.Security[0]["token"][0])
+	for _, scheme := range op.Security {
+		for by, scopes := range scheme {
+			out.By = By(by)
+			for _, scope := range scopes {
+				out.Scope = tokens.Scope(scope)
+			}
+		}
+	}
 	for _, p := range op.Parameters {
 		f := d.field(p.Name, p.Schema)
 		f.In, f.Required, f.Doc = p.In, p.Required, cmp.Or(p.Description, f.Doc)
@@ -98,8 +116,11 @@ func (d *document) content(content map[string]*huma.MediaType) (fields []Field) 
 	return fields
 }
 
-// fields are those of an object, in the order of their names.
+// fields are those of an object, in the order of their names. Where lines are one of several objects, each is a field.
 func (d *document) fields(s *huma.Schema) (fields []Field) {
+	for _, one := range s.OneOf {
+		fields = append(fields, d.field("line", one))
+	}
 	if s.Ref != "" {
 		s = d.schemas.SchemaFromRef(s.Ref)
 	}

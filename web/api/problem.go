@@ -37,6 +37,11 @@ type Problem struct {
 	After time.Duration `json:"-"`
 }
 
+// Codes are the codes of the API's own problems. Those of what people write are in package rules, those of states in package stages.
+var Codes = []string{
+	"token_wrong", "scope_missing", "limited", "call_invalid", "body_large", "page_invalid", "changes_gone", "condition_missing", "state_changed",
+}
+
 // Detail is what is wrong with a field.
 type Detail struct {
 	Field  string `json:"field" doc:"the field of the body, or the parameter"`

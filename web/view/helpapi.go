@@ -1,6 +1,8 @@
 package view
 
 import (
+	"riverrun/timelines"
+	"riverrun/timelines/stages"
 	"riverrun/timelines/tokens"
 	"riverrun/web/api"
 )
@@ -28,12 +30,30 @@ func (v *APIHelp) example() string {
 	return `curl -H "Authorization: Bearer $TOKEN" \` + "\n  --json '" + APIExample + "' \\\n  " + v.Site + "/api/posts"
 }
 
-// of are the operations of a scope.
-func (v *APIHelp) of(s tokens.Scope) (list []api.Operation) {
+// of are the operations that are called in a way, and with a scope if there are any.
+func (v *APIHelp) of(by api.By, s tokens.Scope) (list []api.Operation) {
 	for _, op := range v.Operations {
-		if op.Scope == s {
+		if op.By == by && op.Scope == s {
 			list = append(list, op)
 		}
+	}
+	return list
+}
+
+// meaning is a code of an answer, and what it says.
+type meaning struct{ code, text string }
+
+// codes are the codes of answers that stand on no other page: the API's own, those of states, and those of the site.
+func (v *APIHelp) codes() (list []meaning) {
+	for _, c := range api.Codes {
+		list = append(list, meaning{c, v.Locale.T("apihelp.code." + c)})
+	}
+	for _, e := range []timelines.InvalidError{{Code: "stage_name"}, {Code: "state_large", Most: stages.MaxPayload}, {Code: "stages_many", Most: stages.Most}, {Code: "text_invalid"}} {
+		list = append(list, meaning{e.Code, InvalidText(v.Locale, &e)})
+	}
+	list = append(list, meaning{"refused", v.Locale.T("apihelp.code.refused")}, meaning{"search_broad", v.Locale.T("search.broad")})
+	for _, c := range []string{"missing", "forbidden", "excluded", "rules", "busy", "behind", "notsaved", "fault"} {
+		list = append(list, meaning{c, v.Locale.T("error." + c)})
 	}
 	return list
 }
