@@ -218,7 +218,7 @@ func TestWebhooksAreSentAgain(t *testing.T) {
 	webtest.Await(t, "the post to come", func() bool { return r.has("post", post.Code) })
 	webtest.Await(t, "the webhook to be well", func() bool {
 		h := hooksOf(s, ann)[0]
-		return h.State == hooks.Active && h.Failed == 0 && h.Code == "" && !h.Behind
+		return h.State == hooks.Active && h.Failed == 0 && h.Code == "" && h.Behind == 0 && h.Arrived != nil
 	})
 }
 
