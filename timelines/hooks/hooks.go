@@ -128,15 +128,18 @@ type Hook struct {
 	Made time.Time
 	// Arrived is when a delivery arrived last; nil: none did yet.
 	Arrived *time.Time
-	// Behind is how many changes of the log it has not come to. The owner may know nothing of some of them.
-	Behind int64
+	// Behind is when the first change was made that it has not come to, and that is kept; nil: it has everything. The
+	// owner may know nothing of that change.
+	Behind *time.Time
 }
 
 // List returns the webhooks of an account, the newest first.
 func (s *Store) List(ctx context.Context, account int64) ([]Hook, error) {
+	// If nothing is kept of what is missing, it came after the last delivery.
 	rows, err := s.timelines.Pool().Query(ctx, `
 		SELECT w.id, w.url, w.whole_site, w.state, w.failed, w.last_error AS code, w.last_status AS status, w.next_at AS next,
-			w.created_at AS made, w.arrived_at AS arrived, h.seq - w.seq AS behind
+			w.created_at AS made, w.arrived_at AS arrived, CASE WHEN w.seq <> h.seq THEN coalesce(
+				(SELECT c.made_at FROM changes c WHERE c.seq > w.seq ORDER BY c.seq LIMIT 1), w.arrived_at, w.created_at) END AS behind
 		FROM webhooks w, changes_head h WHERE w.account_id = @account ORDER BY w.id DESC`, pgx.StrictNamedArgs{"account": account})
 	var list []Hook
 	if err == nil {

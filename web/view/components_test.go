@@ -267,10 +267,10 @@ func someTokens(now time.Time) []tokens.Token {
 func someHooks(now time.Time) []hooks.Hook {
 	arrived := now.Add(-2 * time.Hour)
 	return []hooks.Hook{
-		{ID: 8, URL: "https://a.example/?a=<b>", State: hooks.Active, Failed: 3, Code: "status", Status: 500, Next: now.Add(4 * time.Minute), Made: arrived, Arrived: &arrived, Behind: 21},
+		{ID: 8, URL: "https://a.example/?a=<b>", State: hooks.Active, Failed: 3, Code: "status", Status: 500, Next: now.Add(4 * time.Minute), Made: arrived, Arrived: &arrived, Behind: &arrived},
 		{ID: 7, URL: "https://b.example/hook", State: hooks.Active, Made: now.Add(-5 * 24 * time.Hour), Arrived: &arrived},
 		{ID: 6, URL: "https://c.example/hook", WholeSite: true, State: hooks.Active, Made: now.Add(-time.Hour)},
-		{ID: 5, URL: "https://d.example/hook", State: hooks.Stopped, Code: "password", Made: now.Add(-9 * 24 * time.Hour), Arrived: &arrived, Behind: 1},
+		{ID: 5, URL: "https://d.example/hook", State: hooks.Stopped, Code: "password", Made: now.Add(-9 * 24 * time.Hour), Arrived: &arrived, Behind: &arrived},
 	}
 }
 
