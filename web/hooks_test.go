@@ -264,7 +264,7 @@ func TestWebhooksPage(t *testing.T) {
 	}
 	says("last delivery arrived")
 	says("everything was sent")
-	says("The site may not connect to this address, which is not public. The site tries again in ")
+	says("The site may not connect to this address: it must be public, with port 80 or 443. The site tries again in ")
 
 	r.answer(http.StatusInternalServerError)
 	second := ann.Post("to all")

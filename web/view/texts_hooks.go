@@ -13,7 +13,7 @@ var hooksTexts = texts{
 	"hooks.new":        {"New webhook", "Новый вебхук"},
 	"hooks.new.now":    {"For one program", "Для одной программы"},
 	"hooks.url":        {"Address", "Адрес"},
-	"hooks.url.hint":   {"A public one, such as https://example.com/hook. The site sends nothing to private networks.", "Общедоступный, например https://example.com/hook. В закрытые сети сайт ничего не отправляет."},
+	"hooks.url.hint":   {"A public one, with port 80 or 443, such as https://example.com/hook. The site sends nothing to private networks.", "Общедоступный, с портом 80 или 443, например https://example.com/hook. В закрытые сети сайт ничего не отправляет."},
 	"hooks.do":         {"Make the webhook", "Создать вебхук"},
 	"hooks.made":       {"The secret of the new webhook", "Секрет нового вебхука"},
 	"hooks.once":       {"Copy it now: it isn’t shown again. Your program checks with it that a delivery comes from this site.", "Скопируйте его сейчас: больше он показан не будет. По нему программа проверяет, что доставка пришла с этого сайта."},
@@ -33,7 +33,7 @@ var hooksTexts = texts{
 	"hooks.deleted":    {"The webhook is deleted.", "Вебхук удалён."},
 
 	"hooks.code.status":     {"The address answered with the status {status}.", "Адрес ответил с кодом {status}."},
-	"hooks.code.address":    {"The site may not connect to this address, which is not public.", "К этому адресу сайт не подключается: он не общедоступный."},
+	"hooks.code.address":    {"The site may not connect to this address: it must be public, with port 80 or 443.", "К этому адресу сайт не подключается: он должен быть общедоступным, с портом 80 или 443."},
 	"hooks.code.name":       {"The name in the address was not found.", "Имя из адреса не найдено."},
 	"hooks.code.connection": {"The address accepts no connections.", "Адрес не принимает соединений."},
 	"hooks.code.secure":     {"No secure connection: look at the certificate.", "Защищённое соединение не установлено: проверьте сертификат."},
