@@ -24,10 +24,8 @@ const (
 	// waits until others had their turn.
 	hookSlots = 8
 	hookTurn  = 10 * time.Second
-	// hookBegins is how long after the turn began another delivery of it may begin, so that each has most of the time.
-	hookBegins = 2 * time.Second
-	// hookLines is how many changes one delivery covers.
-	hookLines = 100
+	// hookBegins is how long after the turn began another delivery of it may begin.
+	hookBegins = hookTurn - hooks.AnswerIn
 	// hookSettling bounds the statement that ends a turn.
 	hookSettling = 5 * time.Second
 )
@@ -159,7 +157,7 @@ func (h *hookSender) turn(ctx context.Context, d hooks.Due) {
 func (h *hookSender) send(ctx context.Context, d *hooks.Due) (more bool, err error) {
 	by := lines.Reader{Viewer: timelines.Viewer{AccountID: d.AccountID}, WholeSite: d.WholeSite}
 	for began := time.Now(); time.Since(began) < hookBegins; {
-		found, upTo, err := h.lines.ReadOn(ctx, by, d.Seq, hookLines)
+		found, upTo, err := h.lines.ReadOn(ctx, by, d.Seq, hooks.MaxLines)
 		if err != nil {
 			return false, err
 		}
@@ -171,7 +169,7 @@ func (h *hookSender) send(ctx context.Context, d *hooks.Due) (more bool, err err
 				return false, err
 			}
 		}
-		if err := h.store.Moved(ctx, *d, upTo); err != nil {
+		if err := h.store.Moved(ctx, *d, upTo, len(found) > 0); err != nil {
 			return false, err
 		}
 		d.Seq = upTo

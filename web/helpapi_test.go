@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"riverrun/rivers/lines"
 	"riverrun/timelines/tokens"
 	"riverrun/web/view"
 	"riverrun/web/webtest"
@@ -42,9 +43,16 @@ func TestAPIHelp(t *testing.T) {
 				}
 			}
 		}
+		page.Has(`id="webhooks"`, `href="/settings/hooks"`, `href="#read-changes"`, html.EscapeString(view.HookExample))
 		page.Has("<code>payload</code>", "<code>If-Match</code>", `href="#type-Comment"`, `id="type-Comment"`, "<code>liked_by</code>")
 		page.Has(`id="of-source"`, `id="of-hub"`, `href="#type-Item"`, `href="#type-LoadEnd"`, "<code>batches</code>", `href="/help/feeds#push"`)
 		nobody.Get("/help/feeds").Wants(200).Has(`href="/help/api"`)
+	}
+	var delivery struct {
+		Changes []lines.Line `json:"changes"`
+	}
+	if err := json.Unmarshal([]byte(view.HookExample), &delivery); err != nil || toJSON(delivery) != view.HookExample {
+		t.Errorf("the page says %s, a delivery has %s, %v", view.HookExample, toJSON(delivery), err)
 	}
 	ann.Visitor().Get("/settings/tokens").Wants(200).Has(`href="/help/api"`)
 	programOf(t, ann, tokens.Write).wants(201, "POST", "/api/posts", view.APIExample, nil)

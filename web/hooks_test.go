@@ -5,8 +5,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -218,8 +221,92 @@ func TestWebhooksAreSentAgain(t *testing.T) {
 	webtest.Await(t, "the post to come", func() bool { return r.has("post", post.Code) })
 	webtest.Await(t, "the webhook to be well", func() bool {
 		h := hooksOf(s, ann)[0]
-		return h.State == hooks.Active && h.Failed == 0 && h.Code == "" && !h.Behind
+		return h.State == hooks.Active && h.Failed == 0 && h.Code == "" && h.Behind == nil && h.Arrived != nil
 	})
+}
+
+var shownSecret = regexp.MustCompile(`value="(rrwh_[\w-]{43})"`)
+
+// People make webhooks on a page, which asks for the password and shows the secret once. It says how each stands, and has one that
+// was stopped sent again.
+func TestWebhooksPage(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewLively(t)
+	ann := s.Person("ann")
+	v, bob := ann.Visitor(), s.Person("bob").Visitor()
+	r := receive(t, nil)
+	newHook := func(v *webtest.Visitor, address, password string, more ...string) *webtest.Answer {
+		return v.Post("/settings/hooks", append([]string{"url", address, "present", password}, more...)...)
+	}
+	for _, page := range []string{"/settings", "/help/api"} {
+		v.Get(page).Wants(200).Has(`href="/settings/hooks"`)
+	}
+	s.Visitor().Get("/settings/hooks").LeadsTo("/login?back=" + url.QueryEscape("/settings/hooks"))
+	newHook(v, r.http.URL, "not the one").Wants(422).Has("Wrong password.", r.http.URL).Lacks("rrwh_")
+	newHook(v, "ftp://a.example/", webtest.Password).Wants(422).Has("This isn’t an address of a webhook.", `aria-invalid="true"`).Lacks("rrwh_")
+	newHook(v, r.http.URL, webtest.Password, "whole_site", "1").Wants(403)
+	v.Get("/settings/hooks").Wants(200).Has("There are no webhooks.").Lacks("whole_site")
+
+	page := newHook(v, r.http.URL+"/?a=<b>", webtest.Password).Wants(200)
+	m := shownSecret.FindStringSubmatch(page.Body)
+	if m == nil || page.Header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("the secret: %v, to be kept: %q", m, page.Header.Get("Cache-Control"))
+	}
+	r.secret = m[1] // nothing has been sent yet
+	page = v.Get("/settings/hooks").Wants(200).Has("?a=&lt;b&gt;", "no delivery yet").Lacks("rrwh_", "Send again")
+	id := regexp.MustCompile(`name="id" value="(\d+)"`).FindStringSubmatch(page.Body)[1]
+	newHook(v, "http://10.0.0.1/", webtest.Password).Wants(200)
+	first := ann.Post("to all")
+	webtest.Await(t, "the post to come", func() bool { return r.has("post", first.Code) })
+	says := func(text string) {
+		t.Helper()
+		webtest.Await(t, text, func() bool { return strings.Contains(v.Get("/settings/hooks").Wants(200).Body, text) })
+	}
+	says("last delivery arrived")
+	says("everything was sent")
+	says("The site may not connect to this address: it must be public, with port 80 or 443. The site tries again in ")
+
+	r.answer(http.StatusInternalServerError)
+	second := ann.Post("to all")
+	says("The address answered with the status 500. The site tries again in ")
+	execPrimary(s, `UPDATE webhooks SET failed = $2, next_at = now() WHERE id = $1`, id, len(hooks.Waits))
+	says("stopped")
+	v.Header.Set("Accept-Language", "ru")
+	v.Get("/settings/hooks").Has("Вебхуки", "остановлен", "Адрес ответил с кодом 500.", "не отправлено то, что изменилось с ")
+	v.Header.Del("Accept-Language")
+	r.answer(http.StatusOK)
+	bob.Post("/settings/hooks/again", "id", id).Wants(404)
+	bob.Post("/settings/hooks/delete", "id", id).LeadsTo("/settings/hooks?done=delete")
+	v.Post("/settings/hooks/again", "id", id).LeadsTo("/settings/hooks?done=again")
+	v.Get("/settings/hooks?done=again").Wants(200).Has("The site sends again")
+	webtest.Await(t, "what it missed", func() bool { return r.has("post", second.Code) })
+
+	v.Post("/settings/hooks/delete", "id", id).LeadsTo("/settings/hooks?done=delete")
+	v.Get("/settings/hooks?done=delete").Wants(200).Has("The webhook is deleted.", "10.0.0.1").Lacks("a=&lt;b&gt;")
+	v.Post("/settings/hooks/delete", "id", id).LeadsTo("/settings/hooks?done=delete")
+	v.Post("/settings/hooks/delete", "id", "x").Wants(404)
+	for range hooks.Most {
+		newHook(bob, "https://a.example/", webtest.Password).Wants(200)
+	}
+	newHook(bob, "https://a.example/", webtest.Password).Wants(422).Has("You have 10 webhooks")
+	if r.unsigned > 0 {
+		t.Errorf("%d deliveries are not signed by the secret that was shown", r.unsigned)
+	}
+}
+
+// An administrator makes a webhook that gets the whole site.
+func TestWebhookForTheWholeSite(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	zoe := s.Person("zoe")
+	inCharge(zoe, admin.Administrator)
+	v := zoe.Visitor()
+	v.Get("/settings/hooks").Wants(200).Has("whole_site")
+	v.Post("/settings/hooks", "url", "https://a.example/", "whole_site", "1", "present", webtest.Password).Wants(200).Has("rrwh_")
+	v.Get("/settings/hooks").Has("<span>the whole site</span>")
+	if list := hooksOf(s, zoe); len(list) != 1 || !list[0].WholeSite {
+		t.Errorf("got %+v", list)
+	}
 }
 
 // A webhook that was stopped for longer than the log is kept learns of the gap.

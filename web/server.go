@@ -27,6 +27,7 @@ import (
 	"riverrun/timelines/changes"
 	"riverrun/timelines/doors"
 	"riverrun/timelines/exports"
+	"riverrun/timelines/hooks"
 	"riverrun/timelines/leaving"
 	"riverrun/timelines/moderation"
 	"riverrun/timelines/push"
@@ -153,6 +154,7 @@ type Server struct {
 	pulse      *pulse.Recorder
 	signins    *signins.Store
 	tokens     *tokens.Store
+	hooks      *hooks.Store
 	used       *used
 	reports    *reports.Store
 	doors      *doors.Store
@@ -223,6 +225,7 @@ func New(c Config) (*Server, error) {
 		pulse:           pulse.New(c.Figures, c.Waiting, c.Log),
 		signins:         signins.Open(c.Timelines),
 		tokens:          tokens.Open(c.Timelines),
+		hooks:           hooks.Open(c.Timelines),
 		used:            newUsed(signins.Open(c.Timelines), c.Log),
 		reports:         reports.Open(c.Timelines),
 		doors:           doors.Open(c.Timelines),
@@ -381,6 +384,7 @@ func (s *Server) route(mux router) {
 		staffPages{s},
 		sessions{s},
 		appTokens{s},
+		webhooks{s},
 		reporting{s},
 		held{s},
 		invitations{s},

@@ -149,6 +149,11 @@ func TestNoSecretIsLogged(t *testing.T) {
 	}
 	makeToken(ann, wrong).Wants(http.StatusUnprocessableEntity)
 	appToken := find("an app token", `value="(rr_[\w-]{43})"`, makeToken(ann, second).Body)
+	makeHook := func(v *webtest.Visitor, password string) *webtest.Answer {
+		return v.Post("/settings/hooks", "url", "http://127.0.0.1:1/hook", "present", password)
+	}
+	makeHook(ann, wrong).Wants(http.StatusUnprocessableEntity)
+	find("the secret of a webhook", `value="(rrwh_[\w-]{43})"`, makeHook(ann, second).Body)
 	asCookie := stranger(t, server)
 	asCookie.Header.Set("Cookie", webtest.Cookie+"="+appToken)
 	asCookie.Get("/settings").Wants(http.StatusSeeOther)
@@ -228,7 +233,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 		}
 	}
 	before := strings.Count(log.String(), "request failed")
-	for _, table := range []string{"accounts", "sessions", "app_tokens", "credentials", "account_links", "invitations", "sources", "source_hubs", "push_subscriptions", "files"} {
+	for _, table := range []string{"accounts", "sessions", "app_tokens", "webhooks", "credentials", "account_links", "invitations", "sources", "source_hubs", "push_subscriptions", "files"} {
 		rename(table, "elsewhere")
 		for _, v := range []*webtest.Visitor{ann, stranger(t, server)} {
 			v.Post("/signup", "username", "eve", "password", first, "invitation", invitation)
@@ -241,6 +246,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 			v.Get("/signup?invitation=" + invitation)
 			v.Post("/settings/invitations", "uses", "1", "days", "7")
 			makeToken(v, second)
+			makeHook(v, second)
 			v.Post(at + "/token")
 			v.PostFiles("/files", []webtest.Upload{{Name: "lake.jpg", Content: webtest.Photo(60, 50)}})
 			subscribe(v)

@@ -24,6 +24,9 @@ import (
 const (
 	// Most is how many webhooks an account may have.
 	Most = 10
+	// MaxLines is how many changes one delivery covers, and AnswerIn how long an address has at least to answer it.
+	MaxLines = 100
+	AnswerIn = 8 * time.Second
 	// maxURL is the longest address, in bytes.
 	maxURL = 2048
 
@@ -123,15 +126,20 @@ type Hook struct {
 	// Next is when it is tried again, if it failed.
 	Next time.Time
 	Made time.Time
-	// Behind: there are changes that were not sent yet.
-	Behind bool
+	// Arrived is when a delivery arrived last; nil: none did yet.
+	Arrived *time.Time
+	// Behind is when the first change was made that it has not come to, and that is kept; nil: it has everything. The
+	// owner may know nothing of that change.
+	Behind *time.Time
 }
 
 // List returns the webhooks of an account, the newest first.
 func (s *Store) List(ctx context.Context, account int64) ([]Hook, error) {
+	// If nothing is kept of what is missing, it came after the last delivery.
 	rows, err := s.timelines.Pool().Query(ctx, `
 		SELECT w.id, w.url, w.whole_site, w.state, w.failed, w.last_error AS code, w.last_status AS status, w.next_at AS next,
-			w.created_at AS made, w.seq <> h.seq AS behind
+			w.created_at AS made, w.arrived_at AS arrived, CASE WHEN w.seq <> h.seq THEN coalesce(
+				(SELECT c.made_at FROM changes c WHERE c.seq > w.seq ORDER BY c.seq LIMIT 1), w.arrived_at, w.created_at) END AS behind
 		FROM webhooks w, changes_head h WHERE w.account_id = @account ORDER BY w.id DESC`, pgx.StrictNamedArgs{"account": account})
 	var list []Hook
 	if err == nil {
@@ -227,11 +235,13 @@ func (s *Store) Take(ctx context.Context, most int) ([]Due, error) {
 // ErrLost is returned for a turn that is not the webhook's present one: it was removed, sent again or taken by another node.
 var ErrLost = errors.New("the turn of the webhook is over")
 
-// Moved says that everything up to a number was sent. The turn goes on.
-func (s *Store) Moved(ctx context.Context, d Due, seq int64) error {
+// Moved says that everything up to a number was sent. The turn goes on. arrived: there was something to send, and the address took it.
+func (s *Store) Moved(ctx context.Context, d Due, seq int64, arrived bool) error {
 	return s.settle(ctx, `
-		UPDATE webhooks SET seq = @seq, failed = 0, last_error = '', last_status = 0 WHERE id = @id AND claim = @claim`,
-		d, pgx.StrictNamedArgs{"seq": seq})
+		UPDATE webhooks SET seq = @seq, failed = 0, last_error = '', last_status = 0,
+			arrived_at = CASE WHEN @arrived THEN now() ELSE arrived_at END
+		WHERE id = @id AND claim = @claim`,
+		d, pgx.StrictNamedArgs{"seq": seq, "arrived": arrived})
 }
 
 // Pause is how long a webhook rests that has everything. Changes that come meanwhile are sent together.

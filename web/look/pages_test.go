@@ -111,6 +111,7 @@ func town(t *testing.T) (s *webtest.Site, pages map[string][]string) {
 	v.Post("/p/"+offer("A pair of oars", "40")+"/close", "how", "sold", "sold", "35.50").Wants(303)
 	boat := offer("A boat that needs an owner", "1250")
 	w.Post("/filter/mine", "act", "move", "to", "ferry", "post", code).LeadsTo("/filter/mine")
+	v.Post("/settings/hooks", "url", "https://program.example/a/rather/long/address/of/a/webhook?of=anna", "present", webtest.Password).Wants(200)
 	pages = map[string][]string{"bob": {"/filter/mine"}, "kim": {"/filter/mine"}, "anna": {
 		"/filter/mine", "/filter/mine?sure", "/filter/mine?show=closed", "/flea", "/flea?state=active&from=10&to=2000", "/flea?state=expired", "/flea?state=closed", "/flea?state=active&from=much",
 		"/posts/new?listing=1&to=flea", "/p/" + boat, "/p/" + boat + "/listing", "/p/" + boat + "/edit", "/flea/manage", "/posts/new?later",
@@ -120,7 +121,7 @@ func town(t *testing.T) (s *webtest.Site, pages map[string][]string) {
 		"/p/" + code, "/p/" + code + "/comments/" + strconv.FormatInt(said.CommentID, 10) + "/edit", "/posts/new", "/drafts", "/scheduled", "/drafts/edit?place=%2Fp%2F" + code,
 		"/p/" + edited + "/history", "/groups", "/people", "/lists", "/lists/close-friends", "/lists/close-friends/edit",
 		"/settings", "/settings/pages", "/settings/tags", "/ferry/tags", "/settings/hidden", "/settings/sources", "/ferry/sources", boats, boats + "/loads/1", waiting, "/help/keys", "/help/feeds", "/help/api", "/help/posts", "/nobody-here",
-		"/welcome/you", "/welcome/people", "/welcome/post", "/settings/sessions", "/settings/tokens", "/settings/invitations", "/settings/reports?sent",
+		"/welcome/you", "/welcome/people", "/welcome/post", "/settings/sessions", "/settings/tokens", "/settings/hooks", "/settings/invitations", "/settings/reports?sent",
 		"/p/" + code + "/report", "/people/eve/report",
 	}, nobody: {
 		"/", "/about", "/login", "/signup", "/posts/new", "/everything", "/groups", "/bob", "/carl", "/ferry", "/p/" + code, "/search?q=ferry", "/nobody-here",
@@ -147,7 +148,7 @@ func inCharge(s *webtest.Site, code string) []string {
 	report := regexp.MustCompile(`/admin/reports/[0-9a-z]{10}`).FindString(z.Get("/admin/reports").Body)
 	return []string{
 		"/everything", "/eve", "/spammer", "/admin", "/admin/people", "/admin/people?which=suspended", "/admin/people/spammer", "/admin/people/anna", "/admin/reports",
-		report, "/admin/signups", "/admin/invitations", "/admin/doors", "/admin/site", "/admin/acts", "/p/" + code + "/remove",
+		report, "/admin/signups", "/admin/invitations", "/admin/doors", "/admin/site", "/admin/acts", "/p/" + code + "/remove", "/settings/tokens", "/settings/hooks",
 	}
 }
 

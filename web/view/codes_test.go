@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode"
 
+	"riverrun/timelines/hooks"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/formats"
 	"riverrun/timelines/sources/photos"
@@ -46,6 +47,18 @@ func TestCodesHaveTexts(t *testing.T) {
 	}
 	if what, todo := ProblemText(LocaleOf("ru"), "of_tomorrow"); what != "of_tomorrow" || todo != "" {
 		t.Errorf("an unknown code says %q, %q", what, todo)
+	}
+}
+
+// TestHookCodesHaveTexts: each way in which a delivery fails has words.
+func TestHookCodesHaveTexts(t *testing.T) {
+	t.Parallel()
+	for _, l := range Locales {
+		for _, code := range hooks.Codes {
+			if text := l.T("hooks.code."+code, "status", 500); !strings.HasSuffix(text, ".") || strings.Contains(text, "{") {
+				t.Errorf("%s in %s: %q is no sentence", code, l.Lang, text)
+			}
+		}
 	}
 }
 

@@ -13,9 +13,11 @@ import (
 	"riverrun/timelines/doors"
 	"riverrun/timelines/drafts"
 	"riverrun/timelines/exports"
+	"riverrun/timelines/hooks"
 	"riverrun/timelines/site"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/tokens"
+	"riverrun/web/api"
 )
 
 // TestComponents holds each page's own parts against the HTML somebody looked at
@@ -105,6 +107,11 @@ func TestComponents(t *testing.T) {
 		"about_nothing_ru":         AboutPage(russian, nil),
 		"tokens":                   TokensPage(Tokens{Base: me, Form: NewTokenForm(), All: someTokens(me.Now)}),
 		"tokens_made_ru":           TokensPage(Tokens{Base: russian, Form: NewTokenForm(), All: someTokens(me.Now), Made: "rr_" + strings.Repeat("a", 43)}),
+		"hooks":                    HooksPage(Hooks{Base: me, All: someHooks(me.Now)}),
+		"hooks_made_ru":            HooksPage(Hooks{Base: russian, All: someHooks(me.Now), Secret: "rrwh_" + strings.Repeat("a", 43)}),
+		"hooks_wrong":              HooksPage(Hooks{Base: me, Form: hooks.New{URL: "ftp://<a>"}, Error: FormError{Field: "url", Text: "No."}}),
+		"help_api":                 APIHelpPage(testAPIHelp(me)),
+		"help_api_ru":              APIHelpPage(testAPIHelp(russian)),
 		"data":                     DataPage(Data{Base: me}),
 		"data_making_ru":           DataPage(Data{Base: russian, Export: exports.Export{State: exports.Making, Done: 30, Total: 120}}),
 		"data_ready":               DataPage(Data{Base: me, Export: madeExport(me.Now)}),
@@ -254,6 +261,26 @@ func someTokens(now time.Time) []tokens.Token {
 		{ID: 8, Name: "An <indexer>", Scopes: []tokens.Scope{tokens.Read, tokens.Changes}, WholeSite: true, Made: now.Add(-time.Hour), Ends: now.Add(7 * 24 * time.Hour)},
 		{ID: 7, Name: "A bot", Scopes: []tokens.Scope{tokens.Write}, Made: now.Add(-5 * 24 * time.Hour), Ends: now.Add(25 * 24 * time.Hour), Used: &used},
 	}
+}
+
+// someHooks are one that fails, one that works, one that is new and one that was stopped.
+func someHooks(now time.Time) []hooks.Hook {
+	arrived := now.Add(-2 * time.Hour)
+	return []hooks.Hook{
+		{ID: 8, URL: "https://a.example/?a=<b>", State: hooks.Active, Failed: 3, Code: "status", Status: 500, Next: now.Add(4 * time.Minute), Made: arrived, Arrived: &arrived, Behind: &arrived},
+		{ID: 7, URL: "https://b.example/hook", State: hooks.Active, Made: now.Add(-5 * 24 * time.Hour), Arrived: &arrived},
+		{ID: 6, URL: "https://c.example/hook", WholeSite: true, State: hooks.Active, Made: now.Add(-time.Hour)},
+		{ID: 5, URL: "https://d.example/hook", State: hooks.Stopped, Code: "password", Made: now.Add(-9 * 24 * time.Hour), Arrived: &arrived, Behind: &arrived},
+	}
+}
+
+// testAPIHelp is the page with one operation and one type.
+func testAPIHelp(p *Base) *APIHelp {
+	return &APIHelp{Base: p, Site: "https://river.example", Operations: []api.Operation{{
+		ID: "read-post", Method: "GET", Path: "/api/posts/{code}", Summary: "Read a <post>", Description: "As its page has it.", Scope: tokens.Read,
+		Sent:     []api.Field{{Name: "code", In: "path", Type: "string", Required: true, Doc: "the post's code"}},
+		Answered: []api.Field{{Name: "post", Type: "Post", Of: "Post"}},
+	}}, Types: []api.Type{{Name: "Post", Fields: []api.Field{{Name: "code", Type: "string", Doc: "its code"}}}}}
 }
 
 // madeExport is an archive that was made some days before.

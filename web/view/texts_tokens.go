@@ -51,7 +51,4 @@ var tokensTexts = texts{
 	"invalid.token_days":       {"Choose how long the token is good.", "Выберите, сколько действует токен."},
 	"invalid.token_whole_site": {"A token for the whole site needs “changes”.", "Токену для всего сайта нужно «следить за изменениями»."},
 	"invalid.tokens_many":      {"You have {most} tokens, and that is the limit. Revoke one first.", "У вас уже {most} токенов, больше нельзя. Сначала отзовите один из них."},
-
-	"invalid.hook_url":   {"This isn’t an address of a webhook. Write it like https://example.com/hook.", "Это не адрес вебхука. Напишите его так: https://example.com/hook."},
-	"invalid.hooks_many": {"You have {most} webhooks, and that is the limit. Delete one first.", "У вас уже {most} вебхуков, больше нельзя. Сначала удалите один из них."},
 }

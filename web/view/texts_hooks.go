@@ -1,0 +1,47 @@
+package view
+
+// hooksTexts are the texts of the page of webhooks. Those of hooks.code are of hooks.Codes.
+var hooksTexts = texts{
+	"hooks.title": {"Webhooks", "Вебхуки"},
+	"hooks.now":   {"Addresses to which the site sends what changes", "Адреса, на которые сайт отправляет изменения"},
+	"hooks.lead": {
+		"The site sends what changes, as far as you may read it, to a program’s address. A new password stops all webhooks until you have them sent again.",
+		"Сайт отправляет на адрес программы всё, что меняется, если это доступно вам. Новый пароль останавливает все вебхуки, пока вы не включите их снова.",
+	},
+	"hooks.more":       {"How a program reads deliveries and checks their signatures: {api}.", "Как программа читает доставки и проверяет подписи: {api}."},
+	"hooks.none":       {"There are no webhooks.", "Вебхуков нет."},
+	"hooks.new":        {"New webhook", "Новый вебхук"},
+	"hooks.new.now":    {"For one program", "Для одной программы"},
+	"hooks.url":        {"Address", "Адрес"},
+	"hooks.url.hint":   {"A public one, with port 80 or 443, such as https://example.com/hook. The site sends nothing to private networks.", "Общедоступный, с портом 80 или 443, например https://example.com/hook. В закрытые сети сайт ничего не отправляет."},
+	"hooks.do":         {"Make the webhook", "Создать вебхук"},
+	"hooks.made":       {"The secret of the new webhook", "Секрет нового вебхука"},
+	"hooks.once":       {"Copy it now: it isn’t shown again. Your program checks with it that a delivery comes from this site.", "Скопируйте его сейчас: больше он показан не будет. По нему программа проверяет, что доставка пришла с этого сайта."},
+	"hooks.active":     {"active", "включён"},
+	"hooks.failing":    {"the last delivery failed", "последняя доставка не удалась"},
+	"hooks.stopped":    {"stopped", "остановлен"},
+	"hooks.arrived":    {"last delivery arrived", "последняя доставка дошла"},
+	"hooks.never":      {"no delivery yet", "доставок ещё не было"},
+	"hooks.behind":     {"not sent: what changed since", "не отправлено то, что изменилось с"},
+	"hooks.even":       {"everything was sent", "всё отправлено"},
+	"hooks.next":       {"The site tries again {when}.", "Сайт попробует снова {when}."},
+	"hooks.again":      {"Send again", "Отправлять снова"},
+	"hooks.again.of":   {"Send again: {url}", "Отправлять снова: {url}"},
+	"hooks.again.done": {"The site sends again, from where it stopped.", "Сайт снова отправляет изменения с того места, где остановился."},
+	"hooks.delete":     {"Delete", "Удалить"},
+	"hooks.delete.of":  {"Delete: {url}", "Удалить: {url}"},
+	"hooks.deleted":    {"The webhook is deleted.", "Вебхук удалён."},
+
+	"hooks.code.status":     {"The address answered with the status {status}.", "Адрес ответил с кодом {status}."},
+	"hooks.code.address":    {"The site may not connect to this address: it must be public, with port 80 or 443.", "К этому адресу сайт не подключается: он должен быть общедоступным, с портом 80 или 443."},
+	"hooks.code.name":       {"The name in the address was not found.", "Имя из адреса не найдено."},
+	"hooks.code.connection": {"The address accepts no connections.", "Адрес не принимает соединений."},
+	"hooks.code.secure":     {"No secure connection: look at the certificate.", "Защищённое соединение не установлено: проверьте сертификат."},
+	"hooks.code.late":       {"The answer took too long.", "Ответа пришлось ждать слишком долго."},
+	"hooks.code.broken":     {"The connection broke.", "Соединение прервалось."},
+	"hooks.code.account":    {"Your account was suspended or about to be deleted.", "Ваша учётная запись была заблокирована или удалялась."},
+	"hooks.code.password":   {"Your password has changed.", "Ваш пароль изменился."},
+
+	"invalid.hook_url":   {"This isn’t an address of a webhook. Write it like https://example.com/hook.", "Это не адрес вебхука. Напишите его так: https://example.com/hook."},
+	"invalid.hooks_many": {"You have {most} webhooks, and that is the limit. Delete one first.", "У вас уже {most} вебхуков, больше нельзя. Сначала удалите один из них."},
+}
