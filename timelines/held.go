@@ -108,7 +108,7 @@ func (s Posts) changeHeld(ctx context.Context, actor int64, code string, groups 
 	})
 }
 
-// recount has nodes read anew what these accounts are told.
+// recount has nodes read the alerts of these accounts anew.
 func recount(accounts []int64) []Invalidation {
 	var drop []Invalidation
 	for _, id := range union(accounts, nil) {
@@ -118,7 +118,7 @@ func recount(accounts []int64) []Invalidation {
 }
 
 // holdPlacesTx locks the levels of the places where a post goes when it is let out, and of groups, and returns those
-// that are not of a group that is being deleted. What becomes a place only afterwards is left out: only a refusal changes places, and it takes some away.
+// that are not of a group that is being deleted. A place that comes later is left out; only a refusal changes places, and it takes some away.
 func holdPlacesTx(ctx context.Context, tx pgx.Tx, code string, groups []int64) (open []int64, err error) {
 	code, ok := ParseCode(code)
 	if !ok {

@@ -108,7 +108,7 @@ func TestAProgramBlocksAPost(t *testing.T) {
 	b.Get("/p/" + p.Code).Wants(200).Has("no")
 	a.Get("/p/" + p.Code).Lacks("Only you see it")
 
-	// What the program said before is sent again, and changes nothing; what comes late does not count.
+	// The program sends its opinion again, which changes nothing, and one that comes late does not count.
 	scanner.wants(200, "POST", address, say("2", "block", "It sells pills."), &given)
 	if given.Counts || given.Blocked {
 		t.Errorf("the answer to the same block is %+v", given)
