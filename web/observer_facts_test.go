@@ -97,6 +97,7 @@ const (
 	// These are of one account, or of the site: b is empty.
 	unseen  = "unseen"  // only the staff see the account
 	removal = "removal" // all that the account wrote is being removed: the staff may see it until it is
+	warned  = "warned"  // a post of the account is blocked
 	isShut  = "shut"    // a is empty too: the site is private
 )
 

@@ -66,6 +66,7 @@ func (w *observed) stage() {
 		{name: "somebody hidden by a suspension shown on a page, in a feed or in a push", act: (*scene).suspend, lasting: true, places: []string{onStage}},
 		{name: "somebody who deletes their account shown, or not shown again who keeps it", act: (*scene).depart, places: []string{onStage}},
 		{name: "a post that the staff removed still shown", act: (*scene).silence, places: []string{onStage}},
+		{name: "a post that moderators blocked still shown", act: (*scene).block, lasting: true, places: []string{onStage}},
 		{name: "posts shown again while all of somebody's are being removed", act: (*scene).removeAll, places: []string{onStage}},
 		{name: "a private site that shows something to those who are not signed in", act: (*scene).closeSite, places: []string{onStage}},
 	}

@@ -135,6 +135,9 @@ func (w *observed) readDocument() {
 	}
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		if op, ok := doc.Paths[path]["get"]; ok {
+			if len(op.Security) == 0 || len(op.Security[0]["token"]) == 0 {
+				continue // of sources and hubs, which read no posts
+			}
 			w.reads = append(w.reads, &operation{id: op.ID, path: path, scope: tokens.Scope(op.Security[0]["token"][0]), sent: op.Parameters})
 		}
 	}

@@ -113,6 +113,8 @@ type observed struct {
 	files              string // the directory of uploads
 	facts              *facts
 	nodes              []*webtest.Site
+	moderator          string           // the token of a program that blocks posts
+	opined             atomic.Int64     // how many opinions it gave
 	lively             bool             // jobs and bus run
 	beat               <-chan time.Time // of the nodes' hubs; nil: each second
 	people             []*resident

@@ -153,6 +153,9 @@ func (f *facts) judgeUnread(s serving, said, requests int) []string {
 	}
 	f.note("unread notifications")
 	on, most := showing{kind: onNotices}, requests
+	if f.ever(s.from, s.to, func(at instant) bool { return f.may(at, warned, s.viewer, "", true) }) {
+		most++
+	}
 	for _, p := range f.begun {
 		if most >= said {
 			break
