@@ -42,6 +42,9 @@ type ruleRow struct {
 	called   []string // whom the talker's first comment mentions
 	body     string
 	edited   bool
+	// held: moderators block it when all is closed. Then it stands for its author's eyes, and on no list but that of
+	// notifications.
+	held bool
 }
 
 // offers: the row is a listing, of 7 euros. Groups alone take them.
@@ -270,7 +273,7 @@ func (p *rulePage) status(v *ruleViewer) int {
 
 // shows: the post is on the page. It needs all four of 004's checks.
 func (p *rulePage) shows(v *ruleViewer, r *ruleRow) bool {
-	return p.status(v) == 200 && v.mayRead(r) && p.holds(v, r) && (p.whole || !v.spared(r, p.own))
+	return p.status(v) == 200 && v.mayRead(r) && (!r.held || p.told) && p.holds(v, r) && (p.whole || !v.spared(r, p.own))
 }
 
 // rulePages are the addresses that may show posts: the one place where a new page

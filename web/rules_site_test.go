@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/migrations/testdb"
@@ -142,6 +143,10 @@ func ruleRows() []*ruleRow {
 	by(func(int) []rulePlace { return []rulePlace{group(0), group(2)} })
 	by(func(int) []rulePlace { return []rulePlace{group(1), group(2)} })
 	by(func(a int) []rulePlace { return []rulePlace{feed(a), group(2), group(0), direct(a)} })
+	for a, name := range ruleAuthors {
+		add(name, feed(a), group(0), direct(a))
+		rows[len(rows)-1].held = true
+	}
 	return rows
 }
 
@@ -459,6 +464,11 @@ func (s *ruleSite) narrow() {
 	act(ruleRecluse, func(a int64) (timelines.Change, error) {
 		return s.Store.Feeds.SetAccess(s.ctx(), a, "", timelines.Private)
 	})
+	for _, r := range s.rows {
+		if r.held {
+			s.hold(r)
+		}
+	}
 	for _, v := range s.viewers {
 		if !v.signedIn() {
 			continue
@@ -498,4 +508,15 @@ func (s *ruleSite) narrow() {
 			}
 		}
 	}
+}
+
+// hold blocks a post as moderators do.
+func (s *ruleSite) hold(r *ruleRow) {
+	s.T.Helper()
+	s.people[r.author].Act(func(context.Context) (timelines.Change, error) {
+		return s.Store.Posts.Moderate(s.ctx(), 0, r.code, func(context.Context, pgx.Tx, int64, int64) (timelines.Ruling, error) {
+			return timelines.Ruling{Blocked: true, Reason: "a rule"}, nil
+		})
+	})
+	r.places = []rulePlace{{kind: kinds.Eyes, owner: r.author, level: timelines.Private}}
 }
