@@ -33,7 +33,7 @@ CREATE TABLE held_posts (
 COMMENT ON TABLE held_posts IS 'posts with status 1 or 2: only the author reads them, in the timeline for their eyes only';
 COMMENT ON COLUMN held_posts.places IS 'the decisive timelines to which the post goes when it is let out; those that are no more by then are left out';
 COMMENT ON COLUMN held_posts.published IS 'others could read it before';
-CREATE INDEX held_posts_author_idx ON held_posts (author_id) WHERE blocked_at IS NOT NULL;
+CREATE INDEX held_posts_author_idx ON held_posts (author_id);
 
 CREATE TABLE approvals (
     post_id    bigint      NOT NULL CONSTRAINT approvals_post_fkey REFERENCES posts ON DELETE CASCADE,
@@ -45,5 +45,5 @@ CREATE TABLE approvals (
     CONSTRAINT approvals_pkey PRIMARY KEY (post_id, group_id)
 );
 COMMENT ON TABLE approvals IS 'groups that a post waits for, and those that refused it; a row goes when the group lets it in';
-CREATE INDEX approvals_group_idx ON approvals (group_id, post_id) WHERE refused_at IS NULL;
-CREATE INDEX approvals_author_idx ON approvals (author_id) WHERE refused_at IS NOT NULL;
+CREATE INDEX approvals_group_idx ON approvals (group_id, post_id);
+CREATE INDEX approvals_author_idx ON approvals (author_id);
