@@ -75,6 +75,9 @@ func (s approvals) answer(w http.ResponseWriter, r *request, done view.Answer,
 	if err != nil {
 		return err
 	}
+	if _, ok := timelines.ParseCode(r.PathValue("code")); !ok {
+		return errNoPage
+	}
 	_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		return give(ctx, r.viewer.AccountID, group.Name, r.PathValue("code"))
 	})

@@ -331,8 +331,8 @@ type Content struct {
 }
 
 // visible is true for a file f that @viewer may open; p is its post and c its comment, if it
-// has them. A group is unseen only because it is deleted, so its picture is nobody's. What waits for a group is open to those
-// who have to let it in.
+// has them. A group is unseen only because it is deleted, so its picture is nobody's. Administrators of a group may open files
+// of posts that wait for it.
 var visible = `(NOT EXISTS (SELECT FROM unseen_accounts u JOIN accounts a ON a.id = u.account_id WHERE u.account_id = f.account_id AND a.kind = 'group')
 	AND (f.account_id IS NOT NULL AND EXISTS (SELECT FROM accounts a WHERE a.id = f.account_id AND a.picture = f.code)
 		AND ` + rights.SeenAs("f.account_id") + `

@@ -74,7 +74,7 @@ func (v Waiting) typed(post timelines.WaitingPost) string {
 	return ""
 }
 
-// foldedRunes is how long a text is of which first only the beginning is shown, waitingRunes long.
+// A text longer than foldedRunes is folded: the page shows waitingRunes of it at first.
 const (
 	foldedRunes  = 1200
 	waitingRunes = 400
