@@ -16,6 +16,7 @@ import (
 	"riverrun/timelines/publishing"
 	"riverrun/timelines/rights"
 	"riverrun/timelines/rules"
+	"riverrun/timelines/snapshot"
 )
 
 // A post is held while moderators block it, or while a group has not let it in yet (source: 002, G12; its
@@ -52,8 +53,20 @@ func (s Posts) Moderate(ctx context.Context, actor int64, code string,
 			return nil, nil
 		}
 		h.Blocked, h.Reason = r.Blocked, r.Reason
-		return []int64{p.AuthorID}, nil
+		waits, err := alertedTx(ctx, tx, []int64{p.ID})
+		return append(waits, p.AuthorID), err
 	})
+}
+
+// alertedTx returns whose alerts these posts are among: groups that they wait for, and authors of those that are blocked or
+// were refused.
+func alertedTx(ctx context.Context, tx pgx.Tx, posts []int64) ([]int64, error) {
+	const query = `
+		SELECT CASE WHEN refused_at IS NULL THEN group_id ELSE author_id END FROM approvals WHERE post_id = ANY(@posts)
+		UNION
+		SELECT author_id FROM held_posts WHERE post_id = ANY(@posts) AND blocked_at IS NOT NULL`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts})
+	return collectIDs(rows, err, "whose alerts posts are among")
 }
 
 // hold is why a locked post is held, if it is, and where it goes afterwards.
@@ -319,8 +332,8 @@ func waitTx(ctx context.Context, tx pgx.Tx, author, post int64, where address) (
 	return collectIDs(rows, err, "groups that a post waits for")
 }
 
-// maxReason is the longest reason of a block or a refusal, in characters.
-const maxReason = 2000
+// MaxReason is the longest reason of a block or a refusal, in characters.
+const MaxReason = 2000
 
 // CheckReason returns the trimmed reason of a block or a refusal, or an InvalidError "text_empty", "text_long" or "text_invalid".
 func CheckReason(reason string, needed bool) (string, error) {
@@ -328,8 +341,8 @@ func CheckReason(reason string, needed bool) (string, error) {
 	switch {
 	case needed && reason == "":
 		return "", &InvalidError{Field: "reason", Code: "text_empty"}
-	case utf8.RuneCountInString(reason) > maxReason:
-		return "", &InvalidError{Field: "reason", Code: "text_long", Most: maxReason}
+	case utf8.RuneCountInString(reason) > MaxReason:
+		return "", &InvalidError{Field: "reason", Code: "text_long", Most: MaxReason}
 	case !utf8.ValidString(reason) || strings.ContainsRune(reason, 0):
 		return "", &InvalidError{Field: "reason", Code: "text_invalid"}
 	}
@@ -449,13 +462,36 @@ type Held struct {
 	Waits []string
 }
 
-// Refused says that a group did not take a post.
+// Refused says that a group did not take a post of its author's, or that moderators blocked it.
 type Refused struct {
 	Code      string
-	Beginning string
-	Group     string // its name
+	Beginning string // at most publishing.BeginningRunes characters, and one more if the text goes on
+	Markup    bool
+	GroupID   int64 // 0: it was blocked
 	Reason    string
 	At        time.Time
+}
+
+// Refused returns at most limit of the actor's posts that are blocked, and of the answers of groups that did not take one, the newest
+// first. Groups that are unseen are left out.
+func (s Posts) Refused(ctx context.Context, actor int64, limit int) ([]Refused, error) {
+	query := `
+		SELECT p.code, left(p.body, @longest) AS beginning, p.markup, r.group_id, r.reason, r.at
+		FROM (
+			SELECT post_id, 0::bigint AS group_id, reason, blocked_at AS at FROM held_posts WHERE author_id = @viewer AND blocked_at IS NOT NULL
+			UNION ALL
+			SELECT post_id, group_id, reason, refused_at FROM approvals WHERE author_id = @viewer AND refused_at IS NOT NULL AND ` + rights.SeenAs("group_id") + `
+		) r JOIN posts p ON p.id = r.post_id
+		ORDER BY r.at DESC, r.post_id DESC, r.group_id LIMIT @limit`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"viewer": actor, "limit": limit, "longest": publishing.BeginningRunes + 1})
+	if err != nil {
+		return nil, fmt.Errorf("read refused posts: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[Refused])
+	if err != nil {
+		return nil, fmt.Errorf("read refused posts: %w", err)
+	}
+	return list, nil
 }
 
 // Held returns why the actor's own post is held; its Status is Published if it is not. ErrNotFound if it is none of the actor's.
@@ -488,9 +524,22 @@ type WaitingPost struct {
 	Body      string
 	Markup    bool
 	CreatedAt time.Time
-	// Files are the codes of its pictures, and Others how many files it has besides.
-	Files  []string
-	Others int
+	// Pictures are those that are ready, and Others is how many files it has besides.
+	Pictures []snapshot.Attached
+	Others   int
+}
+
+// waiting selects the posts p that wait for a group, as far as @viewer may know of their authors.
+var waiting = `FROM approvals a JOIN posts p ON p.id = a.post_id
+		WHERE a.group_id = @group AND a.refused_at IS NULL AND p.status = 1 AND ` + rights.SeenAs("p.author_id")
+
+// CountWaiting returns how many posts Waiting has altogether.
+func (s Posts) CountWaiting(ctx context.Context, viewer, group int64) (n int, err error) {
+	query := `SELECT count(*) ` + waiting
+	if err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"group": group, "viewer": viewer}).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count posts that wait: %w", err)
+	}
+	return n, nil
 }
 
 // Waiting returns at most limit of the posts that wait for a group, the oldest first, after the one with that id. The caller has
@@ -498,10 +547,10 @@ type WaitingPost struct {
 func (s Posts) Waiting(ctx context.Context, viewer, group, after int64, limit int) ([]WaitingPost, error) {
 	query := `
 		SELECT p.id, p.code, p.author_id, p.body, p.markup, p.created_at,
-			ARRAY(SELECT f.code FROM files f WHERE f.post_id = p.id AND f.comment_id IS NULL AND f.state = 'picture' ORDER BY f.position, f.id) AS files,
+			(SELECT coalesce(jsonb_agg(jsonb_build_object('code', f.code, 'title', f.name, 'alt', f.alt, 'width', f.width, 'height', f.height)
+				ORDER BY f.position, f.id), '[]') FROM files f WHERE f.post_id = p.id AND f.comment_id IS NULL AND f.state = 'picture') AS pictures,
 			(SELECT count(*) FROM files f WHERE f.post_id = p.id AND f.comment_id IS NULL AND f.state <> 'picture') AS others
-		FROM approvals a JOIN posts p ON p.id = a.post_id
-		WHERE a.group_id = @group AND a.refused_at IS NULL AND a.post_id > @after AND p.status = 1 AND ` + rights.SeenAs("p.author_id") + `
+		` + waiting + ` AND a.post_id > @after
 		ORDER BY a.post_id LIMIT @limit`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"group": group, "viewer": viewer, "after": after, "limit": limit})
 	if err != nil {

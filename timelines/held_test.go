@@ -270,3 +270,51 @@ func TestHeldAtOnce(t *testing.T) {
 	w.counted(bob)
 	w.soundAggregates()
 }
+
+// Groups and authors hear of what happened to posts that waited for them, whatever it was, and people who are unseen have none that wait.
+func TestWhoHearsOfHeldPosts(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	club := w.approving(ann, "club")
+	heard := func(c Change) string {
+		w.Helper()
+		return strings.Join(all(w, pgx.RowTo[string], `
+			SELECT a.name FROM access_log i JOIN accounts a ON a.id = i.account_id WHERE i.n = $1 AND i.kind = 'members' ORDER BY a.name`, c.Clock), " ")
+	}
+	count := func() int {
+		w.Helper()
+		n, err := w.Posts.CountWaiting(t.Context(), ann.ID, club.ID)
+		w.must(err)
+		return n
+	}
+	p := w.post(bob, "first", "club")
+	w.same("who hears of a post that waits", heard(p), "club")
+	w.same("how many wait", count(), 1)
+	w.same("who hears of a block", heard(w.rule(p.Code, Ruling{Blocked: true, Reason: "spam"})), "bob club")
+	w.same("how many wait", count(), 0)
+	w.same("who hears of its end", heard(w.rule(p.Code, Ruling{})), "bob club")
+	c, err := w.Posts.Delete(t.Context(), bob.ID, p.Code)
+	w.must(err)
+	w.same("who hears of a deletion", heard(c), "club")
+	w.same("how many wait", count(), 0)
+
+	// The author reads what was refused and blocked, the newest first.
+	refused, blocked := w.post(bob, "second", "club"), w.post(bob, "third", "bob")
+	w.must(second(w.Posts.Refuse(t.Context(), ann.ID, "club", refused.Code, "no")))
+	w.rule(blocked.Code, Ruling{Blocked: true, Reason: "spam"})
+	list, err := w.Posts.Refused(t.Context(), bob.ID, 10)
+	w.must(err)
+	var said []string
+	for _, r := range list {
+		said = append(said, fmt.Sprint(r.Beginning, " ", r.GroupID == club.ID, " ", r.Reason))
+	}
+	w.same("what bob reads", strings.Join(said, ", "), "third false spam, second true no")
+	list, err = w.Posts.Refused(t.Context(), ann.ID, 10)
+	w.must(err)
+	w.same("what ann reads", len(list), 0)
+
+	w.post(bob, "fourth", "club")
+	w.same("how many wait", count(), 1)
+	w.exec(`INSERT INTO unseen_accounts (account_id, cause) VALUES ($1, 'suspended')`, bob.ID)
+	w.same("how many of somebody unseen", count(), 0)
+}

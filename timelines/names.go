@@ -38,7 +38,7 @@ var ReservedSlugs = []string{
 	"discussions", "dismiss", "edit", "exclude", "eyes", "faves", "feed", "feeds", "filter", "follow", "followers", "following", "hide", "hide-banned", "invite",
 	"likes", "lists", "manage", "members", "mentions", "notifications", "place", "posts", "private", "promote", "readers", "refuse",
 	"remove", "saved", "search", "settings", "show-banned", "sources", "subscribe", "subscribers", "subscriptions", "tags", "unban",
-	"unblock", "unexclude", "unfollow", "unhide", "unsubscribe",
+	"unblock", "unexclude", "unfollow", "unhide", "unsubscribe", "waiting",
 }
 
 // slugForm is the form of the slugs of sub-feeds and lists; the lists_slug constraint of

@@ -49,7 +49,7 @@ func (s accounts) routes(mux router) {
 	forms := s.forms()
 	// The pages of a group that show no river: the primary store alone decides what
 	// they show.
-	groupPages := map[string]handler{"members": groups(s).groupMembers, "manage": groups(s).manageGroup, "delete": groups(s).deleteForm, "sources": sourcePages(s).list, "tags": tagWords(s).group(tagWords(s).page)}
+	groupPages := map[string]handler{"members": groups(s).groupMembers, "manage": groups(s).manageGroup, "delete": groups(s).deleteForm, "sources": sourcePages(s).list, "tags": tagWords(s).group(tagWords(s).page), "waiting": approvals(s).list}
 	mux.Handle("GET /{name}", s.page(s.account))
 	river := s.page(s.account)
 	ofGroup := s.freshAccess(func(w http.ResponseWriter, r *request) error {

@@ -131,8 +131,8 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 		return s.answerScheduled(w, r)
 	}
 	back := r.back("/")
-	if later.Of.Code != "" {
-		back = "/p/" + c.Code
+	if later.Of.Code != "" || c.Waits {
+		back = "/p/" + c.Code // no other page has it
 	}
 	return s.answerEntry(w, r, c, back)
 }

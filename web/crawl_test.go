@@ -104,7 +104,7 @@ func TestBadInput(t *testing.T) {
 			"/search?q=%00", "/search?q=%ff%fe", "/search?q=a%00b&before=1", "/search?q=-x", "/search?q=x&before=-1", "/search?q=%27%5C%26%7C%21%28%3A%2A",
 			"/search?q=" + strings.Repeat("x%20", 1000), "/search?q=" + strings.Repeat("x", 3000), "/search/x", "/feeds/search.atom?q=x",
 			"/everything?lang=xx", "/best?lang=%00", "/best/saved?lang=%ff", "/tag/%00", "/tag/%ff", "/tag/a%2Fb",
-			"/groups?after=%00%ff", "/people?after=%ff", "/anna/members", "/anna/manage", "/nobody-here/members", "/%ff/manage",
+			"/groups?after=%00%ff", "/people?after=%ff", "/anna/members", "/anna/manage", "/ours/waiting?after=%ff", "/anna/waiting", "/nobody-here/waiting", "/nobody-here/members", "/%ff/manage",
 			"/ours/members?after=%ff", "/ours/members?after=A", "/lists/%00", "/lists/none", "/lists/none/edit", "/lists/%ff/edit", "/lists/a/b/c",
 			"/anna/%00", "/anna/%ff", "/anna/~eyes", "/p/x/remove", "/settings/pages/x",
 			"/sources/x", "/sources/%00", "/sources/0000000000", "/sources/0000000000/loads/1", "/sources/0000000000/loads/1.csv", "/sources/%ff/loads/%ff",
@@ -116,7 +116,7 @@ func TestBadInput(t *testing.T) {
 		}
 		for _, address := range []string{
 			"/signup", "/login", "/posts", "/groups", "/settings", "/settings/access", "/settings/password", "/nobody-here/follow",
-			"/anna/follow", "/anna/accept", "/anna/decline", "/anna/nothing", "/settings/writing",
+			"/anna/follow", "/anna/accept", "/anna/decline", "/anna/nothing", "/settings/writing", "/settings/approval", "/ours/waiting/x/approve", "/anna/waiting/x/refuse", "/%ff/waiting/%00/approve",
 			"/ours/manage", "/ours/promote", "/ours/demote", "/ours/block", "/ours/unblock", "/ours/remove", "/anna/promote", "/nobody-here/block", "/p/x/like", "/p/" + code + "/comments", "/p/" + code + "/edit",
 			"/p/" + code + "/comments/1/edit", "/p/" + code + "/comments/1/delete", "/p/" + code + "/nothing", "/x/y/z",
 			"/settings/sources", "/ours/sources", "/anna/sources", "/nobody-here/sources", "/sources/x/remove", "/sources/0000000000/fetch", "/sources/0000000000/file", "/sources/%00/x",

@@ -17,27 +17,36 @@ func (s groups) manageGroup(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.ManagePage(v))
 }
 
-// manageView reads a group's page for the viewer, who must administer it.
-func (s groups) manageView(r *request, group string) (view.Manage, error) {
-	ctx := r.Context()
-	v := view.Manage{Base: s.simple(r)}
-	var err error
-	if v.Who, err = s.rivers.Access().AccountNamed(ctx, group); err != nil {
-		return v, err
+// led begins a page about the group of a name for the viewer, who must administer it.
+func (s *Server) led(r *request, group string) (p *view.Base, g timelines.Account, err error) {
+	p = s.simple(r)
+	if g, err = s.rivers.Access().AccountNamed(r.Context(), group); err != nil {
+		return p, g, err
 	}
-	if v.Who.Kind != timelines.Group {
-		return v, timelines.ErrNotFound
+	if g.Kind != timelines.Group {
+		return p, g, timelines.ErrNotFound
 	}
 	if !r.signedIn() {
-		return v, errSignIn
+		return p, g, errSignIn
 	}
-	if v.Sets, err = s.rivers.Access().Sets(ctx, r.viewer.AccountID); err != nil {
+	if p.Sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil {
+		return p, g, err
+	}
+	if !p.Administers(g.ID) {
+		return p, g, timelines.ErrForbidden
+	}
+	return p, g, nil
+}
+
+// manageView reads a group's page for the viewer, who must administer it.
+func (s groups) manageView(r *request, group string) (v view.Manage, err error) {
+	if v.Base, v.Who, err = s.led(r, group); err != nil {
 		return v, err
 	}
-	if !v.Administers(v.Who.ID) {
-		return v, timelines.ErrForbidden
-	}
 	v.Profile = r.profileForm(v.Who)
+	if v.Waiting, err = s.timelines.Posts.CountWaiting(r.Context(), r.viewer.AccountID, v.Who.ID); err != nil {
+		return v, err
+	}
 	if v.Requests, err = s.requests(r, view.ManagePath(v.Who.Name), v.Who.ID); err != nil {
 		return v, err
 	}

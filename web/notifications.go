@@ -49,6 +49,12 @@ func (s notifications) list(w http.ResponseWriter, r *request) error {
 		if page.Failed, err = s.failed(r, v); err != nil {
 			return err
 		}
+		if page.Approvals, err = s.approvals(r, v); err != nil {
+			return err
+		}
+		if page.Refused, err = s.refused(r, v); err != nil {
+			return err
+		}
 		if page.Answered, err = s.answered(r); err != nil {
 			return err
 		}
@@ -60,7 +66,7 @@ func (s notifications) list(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	s.read(r, v)
-	s.seenAlerts(r, page.Alerts, page.Failed)
+	s.seenAlerts(r, page)
 	return nil
 }
 
@@ -79,6 +85,50 @@ func (s notifications) failed(r *request, v *view.River) ([]scheduled.Post, erro
 	return all[:min(len(all), view.MostAlerts)], err
 }
 
+// approvals are the groups of the viewer's where posts wait.
+func (s notifications) approvals(r *request, v *view.River) ([]timelines.Account, error) {
+	known, err := s.rivers.Access().Alerts(r.Context(), v.Sets.Administers)
+	if err != nil {
+		return nil, err
+	}
+	var asked []int64
+	for _, id := range v.Sets.Administers {
+		if slices.ContainsFunc(known[id], func(a access.Alert) bool { return a.Approval }) {
+			asked = append(asked, id)
+		}
+	}
+	if err := s.view.NameAccounts(r.Context(), v.Base, asked); err != nil {
+		return nil, err
+	}
+	groups := make([]timelines.Account, len(asked))
+	for i, id := range asked {
+		groups[i] = v.Account(id)
+	}
+	slices.SortFunc(groups, byTitle)
+	return groups, nil
+}
+
+// refused are the viewer's posts that were blocked, or that a group did not take. They are read as failed ones are.
+func (s notifications) refused(r *request, v *view.River) ([]timelines.Refused, error) {
+	ctx, me, recent := r.Context(), r.viewer.AccountID, v.Now.Add(-alertsShown).UnixMicro()
+	known, err := s.rivers.Access().Alerts(ctx, []int64{me})
+	if err != nil || !slices.ContainsFunc(known[me], func(a access.Alert) bool { return a.Moderated && (v.Sets.Tells(a) || a.At > recent) }) {
+		return nil, err
+	}
+	list, err := s.timelines.Posts.Refused(ctx, me, view.MostAlerts)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(p timelines.Refused) bool { return p.At.UnixMicro() <= min(recent, r.sets.AlertsSeen) })
+	var groups []int64
+	for _, p := range list {
+		if p.GroupID != 0 {
+			groups = append(groups, p.GroupID)
+		}
+	}
+	return list, s.view.NameAccounts(ctx, v.Base, groups)
+}
+
 // alertsShown is how long an alert that was seen, and asks nothing, stands on the page.
 const alertsShown = 7 * 24 * time.Hour
 
@@ -90,7 +140,7 @@ func (s notifications) alerts(r *request, v *view.River, accounts []int64) ([]so
 	if err != nil || notices.Off(v.Sets.NoticesOff).Has(notices.Source) {
 		return nil, err
 	}
-	shown := func(a access.Alert) bool { return !a.Scheduled && (v.Sets.Tells(a) || a.At > recent) }
+	shown := func(a access.Alert) bool { return a.OfSource() && (v.Sets.Tells(a) || a.At > recent) }
 	if !slices.ContainsFunc(accounts, func(id int64) bool { return slices.ContainsFunc(known[id], shown) }) {
 		return nil, nil
 	}
@@ -109,12 +159,15 @@ func (s notifications) alerts(r *request, v *view.River, accounts []int64) ([]so
 }
 
 // seenAlerts notes that the viewer has seen alerts, as read does for posts: once for each that is new.
-func (s notifications) seenAlerts(r *request, list []sources.Alerting, failed []scheduled.Post) {
+func (s notifications) seenAlerts(r *request, page view.Notifications) {
 	var latest int64
-	for _, p := range failed {
+	for _, p := range page.Failed {
 		latest = max(latest, p.FailedAt.UnixMicro())
 	}
-	for _, a := range list {
+	for _, p := range page.Refused {
+		latest = max(latest, p.At.UnixMicro())
+	}
+	for _, a := range page.Alerts {
 		if a.Alert != sources.AlertAsks {
 			latest = max(latest, a.At)
 		}

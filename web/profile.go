@@ -31,7 +31,9 @@ func (s *Server) profile(ctx context.Context, p *view.Base, a timelines.Account)
 	if a.Kind == timelines.Group {
 		f.Faces, err = s.faces(ctx, p, f.Friends, followers[a.ID])
 		if err == nil && p.Administers(a.ID) {
-			f.Requests, err = memory.RequestCount(ctx, []int64{a.ID})
+			if f.Requests, err = memory.RequestCount(ctx, []int64{a.ID}); err == nil {
+				f.Waiting, err = s.waiting(ctx, a.ID)
+			}
 		}
 		return f, err
 	}
@@ -49,6 +51,17 @@ func (s *Server) profile(ctx context.Context, p *view.Base, a timelines.Account)
 	f.Following = follows.People
 	f.Groups, err = s.groupsOf(ctx, p, follows.Groups)
 	return f, err
+}
+
+// waiting is how many posts wait for a group, as the node remembers.
+func (s *Server) waiting(ctx context.Context, group int64) (int, error) {
+	known, err := s.rivers.Access().Alerts(ctx, []int64{group})
+	for _, a := range known[group] {
+		if a.Approval {
+			return a.Posts, err
+		}
+	}
+	return 0, err
 }
 
 // friendsAmong returns those followers of each account whom the viewer of the page follows and

@@ -387,6 +387,7 @@ func (s *Server) route(mux router) {
 		webhooks{s},
 		reporting{s},
 		held{s},
+		approvals{s},
 		invitations{s},
 		ownData{s},
 		aboutPages{s},

@@ -23,6 +23,7 @@ func (s settings) routes(mux router) {
 	mux.Handle("POST /settings/access", s.members(s.setAccess))
 	mux.Handle("POST /settings/writing", s.members(s.setWriters))
 	mux.Handle("POST /settings/listings", s.members(s.setListings))
+	mux.Handle("POST /settings/approval", s.members(s.setApproval))
 	mux.Handle("POST /settings/password", s.members(s.setPassword))
 	mux.Handle("GET "+view.DeletePath, s.members(s.deleteForm))
 	mux.Handle("POST "+view.DeletePath, s.members(s.deleteAccount))

@@ -78,6 +78,7 @@ func (c *Cache) drop(r timelines.Invalidation) {
 		c.unseen.kept.Purge()
 		c.sets.kept.Purge() // each has the list
 		c.requests.kept.Purge()
+		c.alerts.kept.Purge() // posts of somebody who is unseen wait for nobody
 		c.common = r.N
 	case timelines.InvalidSite:
 		c.site.kept.Purge()

@@ -19,8 +19,9 @@ type Alert struct {
 	Scheduled bool
 	// Moderated: it is about a post of theirs that was blocked, or that a group refused, and is news until it was seen.
 	Moderated bool
-	// Approval: a post waits for the approval of the group.
+	// Approval: Posts posts wait for the approval of the group.
 	Approval bool
+	Posts    int
 	// Asks: it waits for an answer. Any other is news only until it was seen.
 	Asks bool
 	At   int64 // since when, in microseconds
@@ -31,6 +32,9 @@ type Alert struct {
 func (c *Cache) Alerts(ctx context.Context, accounts []int64) (map[int64][]Alert, error) {
 	return c.alerts.all(ctx, accounts)
 }
+
+// OfSource reports whether it is about a source.
+func (a Alert) OfSource() bool { return !a.Report && !a.Scheduled && !a.Moderated && !a.Approval }
 
 // Tells reports whether an alert is among what the viewer has to look at still.
 func (s *Sets) Tells(a Alert) bool {
@@ -56,8 +60,10 @@ func (c *Cache) loadAlerts(ctx context.Context, accounts []int64) (map[int64][]A
 		SELECT author_id, 'moderated', false, (extract(epoch FROM max(refused_at)) * 1000000)::bigint FROM approvals
 		WHERE author_id = ANY(@keys) AND refused_at IS NOT NULL GROUP BY 1
 		UNION ALL
-		SELECT DISTINCT a.group_id, 'approval', false, 0::bigint FROM approvals a JOIN posts p ON p.id = a.post_id
-		WHERE a.group_id = ANY(@keys) AND a.refused_at IS NULL AND p.status = 1`
+		SELECT a.group_id, 'approval', false, count(*) FROM approvals a JOIN posts p ON p.id = a.post_id
+		WHERE a.group_id = ANY(@keys) AND a.refused_at IS NULL AND p.status = 1
+			AND NOT EXISTS (SELECT FROM unseen_accounts u WHERE u.account_id = a.author_id)
+		GROUP BY 1`
 	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"keys": accounts})
 	if err != nil {
 		return nil, fmt.Errorf("load alerts: %w", err)
@@ -71,6 +77,10 @@ func (c *Cache) loadAlerts(ctx context.Context, accounts []int64) (map[int64][]A
 	var a Alert
 	if _, err := pgx.ForEachRow(rows, []any{&id, &about, &a.Asks, &a.At}, func() error {
 		a.Report, a.Scheduled, a.Moderated, a.Approval = about == "report", about == "scheduled", about == "moderated", about == "approval"
+		a.Posts = 0
+		if a.Approval {
+			a.Posts, a.At = int(a.At), 0
+		}
 		found[id] = append(found[id], a)
 		return nil
 	}); err != nil {

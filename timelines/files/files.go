@@ -331,13 +331,17 @@ type Content struct {
 }
 
 // visible is true for a file f that @viewer may open; p is its post and c its comment, if it
-// has them. A group is unseen only because it is deleted, so its picture is nobody's.
+// has them. A group is unseen only because it is deleted, so its picture is nobody's. Administrators of a group may open files
+// of posts that wait for it.
 var visible = `(NOT EXISTS (SELECT FROM unseen_accounts u JOIN accounts a ON a.id = u.account_id WHERE u.account_id = f.account_id AND a.kind = 'group')
 	AND (f.account_id IS NOT NULL AND EXISTS (SELECT FROM accounts a WHERE a.id = f.account_id AND a.picture = f.code)
 		AND ` + rights.SeenAs("f.account_id") + `
 	OR f.post_id IS NULL AND f.owner_id = @viewer
 	OR p.deleted_at IS NULL AND ` + rights.SeenPost + `
-		AND (f.comment_id IS NULL OR c.deleted_at IS NULL AND ` + rights.UnbannedAs("c.author_id") + `)))`
+		AND (f.comment_id IS NULL OR c.deleted_at IS NULL AND ` + rights.UnbannedAs("c.author_id") + `)
+	OR p.status = 1 AND f.comment_id IS NULL AND EXISTS (
+		SELECT FROM approvals w JOIN group_admins g ON g.group_id = w.group_id AND g.account_id = @viewer
+		WHERE w.post_id = f.post_id AND w.refused_at IS NULL) AND ` + rights.Seen + `))`
 
 // Find returns a size of a file as far as the viewer may read it now, else ErrNotFound. No size
 // means the full picture, or the file as it came.

@@ -80,7 +80,7 @@ type Post struct {
 	Markup    bool
 	// Beginning has at most BeginningRunes characters, and one more if the text goes on.
 	Beginning string
-	// Stands are the places where it stands.
+	// Stands are the places where it stands, or where it goes when it is not held any more.
 	Stands []Stand `db:"-"`
 	// Decisive are their timelines.
 	Decisive []int64
@@ -117,7 +117,8 @@ const chosen = `
 	)`
 
 const page = chosen + `
-	SELECT p.id, p.code, p.created_at, p.edited_at, p.status, p.imported, p.via, p.markup, left(p.body, @longest) AS beginning, p.decisive,
+	SELECT p.id, p.code, p.created_at, p.edited_at, p.status, p.imported, p.via, p.markup, left(p.body, @longest) AS beginning,
+		CASE WHEN p.status IN (1, 2) THEN coalesce((SELECT h.places FROM held_posts h WHERE h.post_id = p.id), p.decisive) ELSE p.decisive END AS decisive,
 		(SELECT count(*) FROM files f WHERE f.post_id = p.id AND f.comment_id IS NULL) AS files,
 		(SELECT jsonb_build_object('price', l.price, 'currency', l.currency, 'until', (extract(epoch FROM l.until_at) * 1000000)::bigint, 'state', l.state, 'how', l.how, 'paid', l.sold_price)
 			FROM listings l WHERE l.post_id = p.id) AS listing

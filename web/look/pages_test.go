@@ -101,6 +101,12 @@ func town(t *testing.T) (s *webtest.Site, pages map[string][]string) {
 	s.LoadSources()
 	waiting := v.Post("/settings/sources", "way", "link", "url", "https://blog.example/feed").Header.Get("Location")
 	s.FollowUp()
+	v.Post("/settings/approval", "group", "ferry", "approves", "1").Wants(303)
+	bob.Visitor().PostFiles("/posts", []webtest.Upload{lake, lake}, "body", "May this stand here? https://example.org/a/rather/long/address/of/a/page/that/has/no/end", "to", "ferry").Wants(303)
+	s.MakePictures()
+	bob.Post(strings.Repeat("A long tale of the ferry. ", 100), "ferry")
+	refused := bob.Post("Cheap oars for sale", "ferry").Code
+	v.Post("/ferry/waiting/"+refused+"/refuse", "reason", "The market is at @flea.").Wants(303)
 	v.Post("/groups", "name", "flea", "title", "Flea Market", "access", "public")
 	v.Post("/settings/listings", "group", "flea", "currency", "EUR").Wants(303)
 	offer := func(body, price string) string {
@@ -112,12 +118,12 @@ func town(t *testing.T) (s *webtest.Site, pages map[string][]string) {
 	boat := offer("A boat that needs an owner", "1250")
 	w.Post("/filter/mine", "act", "move", "to", "ferry", "post", code).LeadsTo("/filter/mine")
 	v.Post("/settings/hooks", "url", "https://program.example/a/rather/long/address/of/a/webhook?of=anna", "present", webtest.Password).Wants(200)
-	pages = map[string][]string{"bob": {"/filter/mine"}, "kim": {"/filter/mine"}, "anna": {
+	pages = map[string][]string{"bob": {"/filter/mine", "/filter/mine?show=waiting", "/filter/notifications", "/ferry"}, "kim": {"/filter/mine"}, "anna": {
 		"/filter/mine", "/filter/mine?sure", "/filter/mine?show=closed", "/flea", "/flea?state=active&from=10&to=2000", "/flea?state=expired", "/flea?state=closed", "/flea?state=active&from=much",
 		"/posts/new?listing=1&to=flea", "/p/" + boat, "/p/" + boat + "/listing", "/p/" + boat + "/edit", "/flea/manage", "/posts/new?later",
 		"/p/" + drawn + "/edit",
 		"/", "/filter/discussions", "/filter/mentions", "/filter/notifications", "/filter/messages", "/filter/saved", "/filter/only-me", "/everything", "/best",
-		"/search", "/search?q=ferry", "/tag/ferry", "/anna", "/bob", "/bob/likes", "/carl", "/closed-club", "/ferry", "/ferry/members", "/ferry/manage",
+		"/search", "/search?q=ferry", "/tag/ferry", "/anna", "/bob", "/bob/likes", "/carl", "/closed-club", "/ferry", "/ferry/members", "/ferry/manage", "/ferry/waiting",
 		"/p/" + code, "/p/" + code + "/comments/" + strconv.FormatInt(said.CommentID, 10) + "/edit", "/posts/new", "/drafts", "/scheduled", "/drafts/edit?place=%2Fp%2F" + code,
 		"/p/" + edited + "/history", "/groups", "/people", "/lists", "/lists/close-friends", "/lists/close-friends/edit",
 		"/settings", "/settings/pages", "/settings/tags", "/ferry/tags", "/settings/hidden", "/settings/sources", "/ferry/sources", boats, boats + "/loads/1", waiting, "/help/keys", "/help/feeds", "/help/api", "/help/posts", "/nobody-here",

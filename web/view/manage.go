@@ -11,6 +11,7 @@ type Manage struct {
 	Who       timelines.Account // the group
 	Profile   ProfileForm
 	Requests  Requests
+	Waiting   int           // posts that wait for approval
 	Readers   []ManagedList // admitted, excluded
 	Blocked   ManagedList
 	Saved     bool

@@ -29,6 +29,10 @@ type Notifications struct {
 	// Failed are scheduled posts of the viewer's that could not be published.
 	Failed   []scheduled.Post
 	Arrivals []Arrival
+	// Approvals are groups of the viewer's where posts wait, and Refused the viewer's posts that were blocked or that a
+	// group did not take.
+	Approvals []timelines.Account
+	Refused   []timelines.Refused
 	// Answered: reports of the viewer's are done, and the viewer has not seen it.
 	Answered bool
 }
@@ -45,6 +49,18 @@ func alertText(loc *Locale, a sources.Alert) string {
 		return loc.T("alerts.fails")
 	}
 	return loc.T("alerts.gone")
+}
+
+// refusedText says what became of a post, with the slots {post} and {group}.
+func refusedText(loc *Locale, post timelines.Refused) string {
+	if post.GroupID == 0 {
+		return loc.T("alerts.blocked")
+	}
+	return loc.T("alerts.refused")
+}
+
+func refusedBeginning(loc *Locale, post timelines.Refused) string {
+	return BeginningOf(loc, PlainText(post.Beginning, post.Markup))
 }
 
 // newAlert reports whether the viewer has not seen an alert before.

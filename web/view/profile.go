@@ -24,6 +24,8 @@ type Profile struct {
 	// Faces are some members of a group, Requests those who wait for its administrators.
 	Faces    []timelines.Account
 	Requests int
+	// Waiting are posts that wait for them.
+	Waiting int
 }
 
 // GroupOf is a group that a person is in.
@@ -48,6 +50,7 @@ func (v Account) counts() []numbered {
 	if v.IsGroup() {
 		add("members.total", v.Profile.Followers, string(accountURL(v.Who, "members")))
 		add("account.requests", v.Profile.Requests, string(accountURL(v.Who, "members")))
+		add("account.waiting", v.Profile.Waiting, WaitingPath(v.Who.Name))
 		return all
 	}
 	add("account.followers", v.Profile.Followers, "")

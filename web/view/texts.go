@@ -11,7 +11,7 @@ type texts map[string]text
 
 // catalogue has all parts. A part belongs to some pages and has a file of its own.
 var catalogue = []texts{
-	siteTexts, accountsTexts, entryTexts, composeTexts, feedsTexts, riversTexts, settingsTexts, signinTexts, filesTexts, welcomeTexts, noticesTexts, draftsTexts, mineTexts, historyTexts, pushTexts, sourcesTexts, tagsTexts, feedHelpTexts, adminTexts, sessionsTexts, dataTexts, reportsTexts, doorsTexts, aboutTexts, healthTexts, strangerTexts, leavingTexts, errorsTexts, postHelpTexts, scheduledTexts, listingTexts, tokensTexts, apiHelpTexts, heldTexts, hooksTexts,
+	siteTexts, accountsTexts, entryTexts, composeTexts, feedsTexts, riversTexts, settingsTexts, signinTexts, filesTexts, welcomeTexts, noticesTexts, draftsTexts, mineTexts, historyTexts, pushTexts, sourcesTexts, tagsTexts, feedHelpTexts, adminTexts, sessionsTexts, dataTexts, reportsTexts, doorsTexts, aboutTexts, healthTexts, strangerTexts, leavingTexts, errorsTexts, postHelpTexts, scheduledTexts, listingTexts, tokensTexts, apiHelpTexts, heldTexts, waitingTexts, hooksTexts,
 }
 
 // textsIn returns the catalogue in one language. It panics if two parts have the same key.
