@@ -313,6 +313,10 @@ func (s Posts) Delete(ctx context.Context, actor int64, code string) (Change, er
 
 // emptyTx ends the deletion of a locked post.
 func (s *core) emptyTx(ctx context.Context, tx pgx.Tx, actor int64, p lockedPost) (Change, error) {
+	told, err := toldOfTx(ctx, tx, p.ID)
+	if err != nil {
+		return Change{}, err
+	}
 	var counts publishing.Counts
 	left, err := emptyPostsTx(ctx, tx, []int64{p.ID}, &counts)
 	if err != nil {
@@ -321,7 +325,12 @@ func (s *core) emptyTx(ctx context.Context, tx pgx.Tx, actor int64, p lockedPost
 	if err := counts.ApplyTx(ctx, tx); err != nil {
 		return Change{}, err
 	}
-	return s.touchTx(ctx, tx, p.change(actor), left[p.ID])
+	c, err := s.touchTx(ctx, tx, p.change(actor), left[p.ID])
+	if err != nil || len(told) == 0 {
+		return c, err
+	}
+	c.Clock, err = tickTx(ctx, tx, recount(told)...)
+	return c, err
 }
 
 // emptyPostsTx leaves of locked posts what Posts.Delete says, and returns for each the timelines
