@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -215,7 +216,13 @@ func TestAPostWaits(t *testing.T) {
 	w.same("status", w.statusOf(p), publishing.Waiting)
 	w.same("those of pub", waiting(pub), "fifth")
 	w.rule(p.Code, Ruling{Blocked: true, Reason: "spam"})
+	if _, err := w.Posts.StopWaiting(t.Context(), bob.ID, p.Code); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a blocked post waits no longer: %v, want not found", err)
+	}
+	const since = `SELECT blocked_at FROM held_posts WHERE post_id = $1`
+	blocked := value[time.Time](w, since, p.PostID)
 	w.must(second(w.Posts.Approve(t.Context(), ann.ID, "pub", p.Code)))
+	w.same("when it was blocked", value[time.Time](w, since, p.PostID), blocked)
 	w.same("status of a blocked post that was approved", w.statusOf(p), publishing.Blocked)
 	w.rule(p.Code, Ruling{})
 	w.same("places", w.places(p), "group of pub")
