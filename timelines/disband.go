@@ -55,7 +55,7 @@ func (s Groups) EndTx(ctx context.Context, tx pgx.Tx, actor int64, name string, 
 }
 
 // DisbandBlockTx empties an ended group of at most limit posts: those that stand only there are
-// deleted, whoever wrote them, and the others leave it. It announces what rivers must follow, and
+// deleted, whoever wrote them, and the others leave it. Then posts that wait for it go on without it, one each time. It announces what rivers must follow, and
 // returns that, none if it found only posts that had left the group before, or if the account is no
 // group. more says that posts may be left.
 func (s Posts) DisbandBlockTx(ctx context.Context, tx pgx.Tx, group int64, limit int) (gone []Touched, more bool, err error) {
@@ -65,7 +65,10 @@ func (s Posts) DisbandBlockTx(ctx context.Context, tx pgx.Tx, group int64, limit
 			break
 		}
 	}
-	return gone, more, err
+	if err != nil || more {
+		return gone, more, err
+	}
+	return s.forgoTx(ctx, tx, group)
 }
 
 // disbandRounds bounds how many rounds one transaction makes while it finds only posts that had left

@@ -88,31 +88,7 @@ func (s Posts) changeHeld(ctx context.Context, actor int64, code string, groups 
 	change func(pgx.Tx, lockedPost, *hold) (told []int64, err error),
 ) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		open, err := holdPlacesTx(ctx, tx, code, groups)
-		if err != nil {
-			return Change{}, err
-		}
-		p, err := lockPostIfTx(ctx, tx, actor, code, `true`)
-		if err != nil {
-			return Change{}, err
-		}
-		h, err := holdTx(ctx, tx, p.ID)
-		if err != nil {
-			return Change{}, err
-		}
-		told, err := change(tx, p, &h)
-		if err != nil {
-			return Change{}, err
-		}
-		var counts publishing.Counts
-		touched, err := s.settleTx(ctx, tx, p, h, open, &counts)
-		if err != nil {
-			return Change{}, err
-		}
-		if err := counts.ApplyTx(ctx, tx); err != nil {
-			return Change{}, err
-		}
-		c, err := s.touchTx(ctx, tx, p.change(actor), touched)
+		c, told, err := s.changeHeldTx(ctx, tx, actor, code, groups, change)
 		if err != nil || len(told) == 0 {
 			return c, err
 		}
@@ -120,6 +96,43 @@ func (s Posts) changeHeld(ctx context.Context, actor int64, code string, groups 
 		return c, err
 	})
 }
+
+func (s *core) changeHeldTx(ctx context.Context, tx pgx.Tx, actor int64, code string, groups []int64,
+	change func(pgx.Tx, lockedPost, *hold) (told []int64, err error),
+) (c Change, told []int64, err error) {
+	locked, open, err := holdPlacesTx(ctx, tx, code, groups)
+	if err != nil {
+		return c, nil, err
+	}
+	p, err := lockPostIfTx(ctx, tx, actor, code, `true`)
+	if err != nil {
+		return c, nil, err
+	}
+	h, err := holdTx(ctx, tx, p.ID)
+	if err != nil {
+		return c, nil, err
+	}
+	if h.Held && len(without(h.Places, locked)) > 0 {
+		return c, nil, errPlacesChanged
+	}
+	if told, err = change(tx, p, &h); err != nil {
+		return c, nil, err
+	}
+	var counts publishing.Counts
+	touched, err := s.settleTx(ctx, tx, p, h, open, &counts)
+	if err != nil {
+		return c, nil, err
+	}
+	if err := counts.ApplyTx(ctx, tx); err != nil {
+		return c, nil, err
+	}
+	c, err = s.touchTx(ctx, tx, p.change(actor), touched)
+	return c, told, err
+}
+
+// errPlacesChanged: the post was held by another transaction after this one had locked its places, and so the change
+// is run again.
+var errPlacesChanged = errors.New("a post was held meanwhile")
 
 // recount has nodes read the alerts of these accounts anew.
 func recount(accounts []int64) []Invalidation {
@@ -130,21 +143,24 @@ func recount(accounts []int64) []Invalidation {
 	return drop
 }
 
-// holdPlacesTx locks the levels of the places where a post goes when it is let out, and of groups, and returns those
-// that are not of a group that is being deleted. A place that comes later is left out; only a refusal changes places, and it takes some away.
-func holdPlacesTx(ctx context.Context, tx pgx.Tx, code string, groups []int64) (open []int64, err error) {
+// holdPlacesTx locks the levels of the places where a post goes when it is let out, and of groups. It returns these places,
+// and those of all that are not of a group that is being deleted. Places that come later are not locked (errPlacesChanged).
+func holdPlacesTx(ctx context.Context, tx pgx.Tx, code string, groups []int64) (places, open []int64, err error) {
 	code, ok := ParseCode(code)
 	if !ok {
-		return nil, ErrNotFound
+		return nil, nil, ErrNotFound
 	}
-	const query = `
+	const of = `SELECT coalesce((SELECT h.places FROM posts p JOIN held_posts h ON h.post_id = p.id WHERE p.code = @code), '{}')`
+	if err := tx.QueryRow(ctx, of, pgx.StrictNamedArgs{"code": code}).Scan(&places); err != nil {
+		return nil, nil, fmt.Errorf("read places of a held post: %w", err)
+	}
+	const lock = `
 		SELECT t.id, t.access FROM timelines t
-		WHERE t.id = ANY(coalesce((SELECT h.places FROM posts p JOIN held_posts h ON h.post_id = p.id WHERE p.code = @code), '{}'))
-			OR t.kind = 'group' AND t.their_id = ANY(@groups) AND t.term = ''
+		WHERE t.id = ANY(@places) OR t.kind = 'group' AND t.their_id = ANY(@groups) AND t.term = ''
 		ORDER BY t.id FOR SHARE`
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"code": code, "groups": groups})
+	rows, err := tx.Query(ctx, lock, pgx.StrictNamedArgs{"places": places, "groups": groups})
 	if err != nil {
-		return nil, fmt.Errorf("lock places of a held post: %w", err)
+		return nil, nil, fmt.Errorf("lock places of a held post: %w", err)
 	}
 	var id int64
 	var level Level
@@ -155,9 +171,9 @@ func holdPlacesTx(ctx context.Context, tx pgx.Tx, code string, groups []int64) (
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("lock places of a held post: %w", err)
+		return nil, nil, fmt.Errorf("lock places of a held post: %w", err)
 	}
-	return open, nil
+	return places, open, nil
 }
 
 // holdTx reads why a locked post is held.
@@ -449,6 +465,34 @@ func (s Posts) StopWaiting(ctx context.Context, actor int64, code string) (Chang
 		h.Waits = false
 		return told, nil
 	})
+}
+
+// forgoTx has one of the posts that wait for an ended group go on without it, as nobody is left to answer. It returns what
+// rivers must follow, and whether there was such a post. Those that wait for nobody else are published, or stay for their author's eyes.
+func (s *core) forgoTx(ctx context.Context, tx pgx.Tx, group int64) (gone []Touched, found bool, err error) {
+	const next = `
+		SELECT p.code FROM approvals a JOIN posts p ON p.id = a.post_id
+		WHERE a.group_id = @group AND a.refused_at IS NULL ORDER BY a.post_id LIMIT 1`
+	var code string
+	err = tx.QueryRow(ctx, next, pgx.StrictNamedArgs{"group": group}).Scan(&code)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("find a post that waits: %w", err)
+	}
+	c, _, err := s.changeHeldTx(ctx, tx, 0, code, nil, func(tx pgx.Tx, p lockedPost, h *hold) (told []int64, err error) {
+		_, err = tx.Exec(ctx, `DELETE FROM approvals WHERE post_id = @post AND group_id = @group`, pgx.StrictNamedArgs{"post": p.ID, "group": group})
+		if err != nil {
+			return nil, fmt.Errorf("answer for a group that ended: %w", err)
+		}
+		*h, err = h.waitingTx(ctx, tx, p.ID)
+		return nil, err
+	})
+	if errors.Is(err, ErrNotFound) { // its author deleted it meanwhile
+		return nil, true, nil
+	}
+	return []Touched{{PostID: c.PostID, Timelines: c.Touched}}, true, err
 }
 
 // Held is why a post is held, for its author.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -215,7 +216,13 @@ func TestAPostWaits(t *testing.T) {
 	w.same("status", w.statusOf(p), publishing.Waiting)
 	w.same("those of pub", waiting(pub), "fifth")
 	w.rule(p.Code, Ruling{Blocked: true, Reason: "spam"})
+	if _, err := w.Posts.StopWaiting(t.Context(), bob.ID, p.Code); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a blocked post waits no longer: %v, want not found", err)
+	}
+	const since = `SELECT blocked_at FROM held_posts WHERE post_id = $1`
+	blocked := value[time.Time](w, since, p.PostID)
 	w.must(second(w.Posts.Approve(t.Context(), ann.ID, "pub", p.Code)))
+	w.same("when it was blocked", value[time.Time](w, since, p.PostID), blocked)
 	w.same("status of a blocked post that was approved", w.statusOf(p), publishing.Blocked)
 	w.rule(p.Code, Ruling{})
 	w.same("places", w.places(p), "group of pub")
@@ -317,4 +324,81 @@ func TestWhoHearsOfHeldPosts(t *testing.T) {
 	w.same("how many wait", count(), 1)
 	w.exec(`INSERT INTO unseen_accounts (account_id, cause) VALUES ($1, 'suspended')`, bob.ID)
 	w.same("how many of somebody unseen", count(), 0)
+}
+
+// A decision that waits for another one about the same post knows the places that the other one noted.
+func TestAPostIsAllowedWhileItIsBlocked(t *testing.T) {
+	w := newTown(t)
+	bob := w.user("bob")
+	p := w.post(bob, "hello")
+	inside, goOn := make(chan struct{}), make(chan struct{})
+	blocked := during(func() error {
+		return second(w.Posts.Moderate(t.Context(), 0, p.Code, func(context.Context, pgx.Tx, int64, int64) (Ruling, error) {
+			close(inside)
+			<-goOn
+			return Ruling{Blocked: true, Reason: "spam"}, nil
+		}))
+	})
+	<-inside
+	allowed := during(func() error {
+		return second(w.Posts.Moderate(t.Context(), 0, p.Code, func(context.Context, pgx.Tx, int64, int64) (Ruling, error) { return Ruling{}, nil }))
+	})
+	w.waitBlocked(1)
+	close(goOn)
+	w.must(blocked())
+	w.must(allowed())
+	w.same("places", w.places(p), "feed of bob")
+	w.same("status", w.statusOf(p), publishing.Published)
+	w.same("counters", w.counted(bob), "0: 1")
+}
+
+// Nobody answers for a group that is deleted: posts that wait for it go on without it.
+func TestWaitingForAGroupThatEnds(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	club := w.approving(ann, "club")
+	w.approving(ann, "pub")
+	also, alone, both := w.post(bob, "also", "bob", "club"), w.post(bob, "alone", "club"), w.post(bob, "both", "bob", "club", "pub")
+	blocked := w.post(bob, "blocked", "bob", "club")
+	w.rule(blocked.Code, Ruling{Blocked: true, Reason: "spam"})
+	w.exec(`UPDATE timelines SET access = 3 WHERE kind = 'group' AND their_id = $1`, club.ID)
+	for more := true; more; {
+		_, err := inTx(t.Context(), w.core, func(tx pgx.Tx) (_ struct{}, err error) {
+			_, more, err = w.Posts.DisbandBlockTx(t.Context(), tx, club.ID, 10)
+			return struct{}{}, err
+		})
+		w.must(err)
+	}
+	w.same("places", w.places(also), "feed of bob")
+	w.same("places of a post that went to the group alone", w.places(alone), "eyes of bob")
+	w.same("places of a post that waits for another group", w.places(both), "eyes of bob")
+	w.same("status of that", w.statusOf(both), publishing.Waiting)
+	w.same("status of a blocked post", w.statusOf(blocked), publishing.Blocked)
+	w.same("approvals", value[int](w, `SELECT count(*) FROM approvals`), 1)
+	w.same("counters", w.counted(bob), "0: 2, 1: 1, 2: 1")
+	w.rule(blocked.Code, Ruling{})
+	w.same("places of the blocked post", w.places(blocked), "feed of bob")
+	w.must(second(w.Posts.Approve(t.Context(), ann.ID, "pub", both.Code)))
+	w.same("places of the other one", w.places(both), "feed of bob, group of pub")
+	w.same("counters", w.counted(bob), "0: 4")
+}
+
+// Accounts that were told of a held post learn that it is deleted.
+func TestDeletionOfAHeldPostIsTold(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	w.approving(ann, "club")
+	for name, p := range map[string]Change{"waits": w.post(bob, "one", "club"), "blocked": w.post(bob, "two", "bob")} {
+		if name == "blocked" {
+			w.rule(p.Code, Ruling{Blocked: true, Reason: "spam"})
+		}
+		c, err := w.Posts.Delete(t.Context(), bob.ID, p.Code)
+		w.must(err)
+		if c.Clock == 0 {
+			t.Errorf("a post that %s: its deletion drew no number of the access clock", name)
+		}
+	}
+	c, err := w.Posts.Delete(t.Context(), bob.ID, w.post(bob, "three").Code)
+	w.must(err)
+	w.same("the clock after another deletion", c.Clock, int64(0))
 }

@@ -52,3 +52,24 @@ func TestImportOfACommentUnderTwoPosts(t *testing.T) {
 		t.Errorf("got %v, want an InvalidError comment_twice", err)
 	}
 }
+
+// An archive that knows another place of a blocked post does not put the post there.
+func TestImportAgainOfABlockedPost(t *testing.T) {
+	w := newTown(t)
+	first := tale("1")
+	w.importPosts(10, first)
+	post := w.imported(originPost, "1")
+	p := Change{PostID: post, Code: value[string](w, `SELECT code FROM posts WHERE id = $1`, post)}
+	w.rule(p.Code, Ruling{Blocked: true, Reason: "spam"})
+	where := w.places(p)
+	again := tale("1")
+	again.To = append(again.To, club("pub"))
+	again.Comments = []ImportedComment{remark("1/b", "ben", 1)}
+	w.importPosts(10, again)
+	w.same("places of a blocked post", w.places(p), where)
+	w.rule(p.Code, Ruling{})
+	w.same("places after the block", w.places(p), "group of club")
+	w.importPosts(10, again)
+	w.same("places after one more import", w.places(p), "group of club, group of pub")
+	w.soundAggregates()
+}

@@ -94,6 +94,7 @@ type importPost struct {
 	ID      int64
 	new     bool
 	deleted bool
+	held    bool // it waits or is blocked
 	// markup says that the text has markup.
 	markup bool
 	// open says that it is for more than the people named.

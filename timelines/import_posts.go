@@ -111,7 +111,7 @@ func (b *batch) lockPosts(ctx context.Context) error {
 		return nil
 	}
 	const query = `
-		SELECT id, fresh_at, created_at, decisive, deleted_at IS NOT NULL, lang,
+		SELECT id, fresh_at, created_at, decisive, deleted_at IS NOT NULL, status IN (1, 2), lang,
 			CASE WHEN lang = '' AND deleted_at IS NULL THEN body END
 		FROM posts WHERE id = ANY(@ids) ORDER BY id FOR NO KEY UPDATE`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids})
@@ -121,16 +121,16 @@ func (b *batch) lockPosts(ctx context.Context) error {
 	var id, freshAt int64
 	var createdAt time.Time
 	var decisive []int64
-	var deleted bool
+	var deleted, held bool
 	var lang string
 	var unsure *string
-	_, err = pgx.ForEachRow(rows, []any{&id, &freshAt, &createdAt, &decisive, &deleted, &lang, &unsure}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &freshAt, &createdAt, &decisive, &deleted, &held, &lang, &unsure}, func() error {
 		p := byID[id]
 		p.lang = lang
 		if unsure != nil {
 			p.fits = language.Fits(*unsure)
 		}
-		p.freshAt, p.CreatedAt, p.decisive, p.deleted = freshAt, createdAt, slices.Clone(decisive), deleted
+		p.freshAt, p.CreatedAt, p.decisive, p.deleted, p.held = freshAt, createdAt, slices.Clone(decisive), deleted, held
 		return nil
 	})
 	if err != nil {
@@ -155,7 +155,7 @@ func (b *batch) lockPosts(ctx context.Context) error {
 
 // findMissing finds the comments, likes and destinations that are not there yet. A deleted
 // comment is known by its key, and a like that was taken back counts as there. A deleted post
-// gains nothing, and all its likes count as there, since their rows are gone.
+// gains nothing, and all its likes count as there, since their rows are gone. A post that is held goes nowhere (held.go).
 func (b *batch) findMissing(ctx context.Context) error {
 	known, err := b.knownComments(ctx)
 	if err != nil {
@@ -187,7 +187,7 @@ func (b *batch) findMissing(ctx context.Context) error {
 		p.open = len(p.To) > 0
 		if p.new {
 			p.decisive = b.destinationsOf(p)
-		} else if all := union(p.decisive, without(b.destinationsOf(p), p.left)); !p.ToAssumed && !p.deleted && len(all) > len(p.decisive) {
+		} else if all := union(p.decisive, without(b.destinationsOf(p), p.left)); !p.ToAssumed && !p.deleted && !p.held && len(all) > len(p.decisive) {
 			p.decisive, p.rerouted = all, true
 		}
 	}

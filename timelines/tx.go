@@ -101,9 +101,12 @@ func inTxOn[T any](ctx context.Context, db beginner, fn func(pgx.Tx) (T, error))
 	}
 }
 
-// lostRace reports whether the server ended the transaction in favour of another one, so
-// that it may succeed when it runs again.
+// lostRace reports whether the server ended the transaction in favour of another one, or it gave way to
+// one itself, so that it may succeed when it runs again.
 func lostRace(err error) bool {
+	if errors.Is(err, errPlacesChanged) {
+		return true
+	}
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return false

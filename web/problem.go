@@ -22,6 +22,7 @@ import (
 	"riverrun/timelines/outage"
 	"riverrun/timelines/snapshot"
 	"riverrun/timelines/sources"
+	"riverrun/web/api"
 	"riverrun/web/view"
 )
 
@@ -160,6 +161,13 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 			"account", r.viewer.AccountID, "status", p.status, "error", err)
 	}
 	sayWhen(w, p.status, waitFor(err))
+	if strings.HasPrefix(r.URL.Path, "/api/") { // an address that no operation has
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(p.status)
+		is := api.Problem{Type: "about:blank", Title: http.StatusText(p.status), Status: p.status, Code: codeOf(p), Detail: text}
+		_ = json.NewEncoder(w).Encode(is) // the caller is gone
+		return
+	}
 	if r.wantsJSON() {
 		writeJSON(w, p.status, view.FormError{Text: text})
 		return

@@ -27,6 +27,9 @@ func (s *Server) mayWrite(ctx context.Context, v timelines.Viewer) error {
 	return err
 }
 
+// apiFields are what the API calls fields that have other names in forms.
+var apiFields = map[string]string{"body": "text", "key": "Idempotency-Key"}
+
 // apiProblem puts an error into the words of the pages, in English, and logs it if it is a fault of the server.
 func (s *Server) apiProblem(ctx context.Context, err error) api.Problem {
 	r := &request{loc: view.LocaleOf("en")}
@@ -34,7 +37,7 @@ func (s *Server) apiProblem(ctx context.Context, err error) api.Problem {
 		p := api.Problem{Status: cmp.Or(is.Status, http.StatusUnprocessableEntity), Code: cmp.Or(is.Code, "refused"), Detail: is.Text, After: is.Wait}
 		for _, one := range append([]view.FormError{is}, is.More...) {
 			if one.Field != "" {
-				p.Errors = append(p.Errors, api.Detail{Field: one.Field, Code: cmp.Or(one.Code, "refused"), Detail: one.Text})
+				p.Errors = append(p.Errors, api.Detail{Field: cmp.Or(apiFields[one.Field], one.Field), Code: cmp.Or(one.Code, "refused"), Detail: one.Text})
 			}
 		}
 		return p
@@ -43,10 +46,15 @@ func (s *Server) apiProblem(ctx context.Context, err error) api.Problem {
 	if is.status >= http.StatusInternalServerError {
 		s.log.ErrorContext(ctx, "call of the API failed", "code", requestCode(ctx), "error", err)
 	}
-	p := api.Problem{Status: is.status, Code: strings.ReplaceAll(strings.TrimPrefix(is.text, "error."), ".", "_")}
+	p := api.Problem{Status: is.status, Code: codeOf(is)}
 	p.Detail = r.loc.T(is.text, "when", view.In(r.loc, waitFor(err)))
 	if is.status == http.StatusTooManyRequests || is.status == http.StatusServiceUnavailable {
 		p.After = waitFor(err)
 	}
 	return p
+}
+
+// codeOf is the code of a problem in the API.
+func codeOf(p problem) string {
+	return strings.ReplaceAll(strings.TrimPrefix(p.text, "error."), ".", "_")
 }

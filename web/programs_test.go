@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"regexp"
@@ -160,13 +161,16 @@ func TestProgramsAreRefused(t *testing.T) {
 		"another's secret":  {all, "GET", "/api/posts/" + secret.Code, "", 404, "missing", ""},
 		"no such post":      {all, "GET", "/api/posts/0000000000", "", 404, "missing", ""},
 		"another's post":    {all, "DELETE", "/api/posts/" + own.Code, "", 403, "forbidden", ""},
-		"empty":             {all, "POST", "/api/posts", `{"text":""}`, 422, "body_empty", "body"},
+		"empty":             {all, "POST", "/api/posts", `{"text":""}`, 422, "body_empty", "text"},
 		"no such place":     {all, "POST", "/api/posts", `{"text":"x","to":["nobody-here"]}`, 422, "to_unknown", "to"},
 		"no JSON":           {all, "POST", "/api/posts", `{"text":`, 400, "call_invalid", ""},
 		"unknown field":     {all, "POST", "/api/posts", `{"text":"x","color":"red"}`, 422, "call_invalid", "color"},
-		"bad bytes":         {all, "POST", "/api/posts", `{"text":"a\u0000b"}`, 422, "text_invalid", "body"},
+		"bad bytes":         {all, "POST", "/api/posts", `{"text":"a\u0000b"}`, 422, "text_invalid", "text"},
 		"bad id":            {all, "DELETE", "/api/posts/" + own.Code + "/comments/x", "", 422, "call_invalid", "id"},
 		"large":             {all, "POST", "/api/posts", `{"text":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "body_large", ""},
+		"bad place":         {all, "GET", "/api/river?page=/everything&before=x", "", 422, "call_invalid", "before"},
+		"no operation":      {all, "GET", "/api/nothing", "", 404, "missing", ""},
+		"no such method":    {all, "PUT", "/api/posts", "", 405, "method", ""},
 		"no page":           {all, "GET", "/api/river?page=everything", "", 422, "page_invalid", "page"},
 		"bob's own page":    {all, "GET", "/api/river?page=/nobody-here", "", 404, "missing", ""},
 		"of another log":    {all, "GET", "/api/changes?after=9007199254740991", "", 410, "changes_gone", ""},
@@ -188,6 +192,29 @@ func TestProgramsAreRefused(t *testing.T) {
 				t.Errorf("the answer is %s", kind)
 			}
 		})
+	}
+}
+
+// A body that does not say its length is refused as soon as it is over the limit.
+func TestALargeBodyInChunks(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	by := programOf(t, s.Person("ann"), tokens.Write)
+	text := io.MultiReader(strings.NewReader(`{"text":"`), strings.NewReader(strings.Repeat("x", 2<<20)), strings.NewReader(`"}`))
+	r, err := http.NewRequestWithContext(t.Context(), "POST", s.HTTP.URL+"/api/posts", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+by.token)
+	r.Header.Set("Content-Type", "application/json")
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	var is api.Problem
+	if err := json.NewDecoder(a.Body).Decode(&is); err != nil || a.StatusCode != 413 || is.Status != 413 || is.Code != "body_large" {
+		t.Errorf("status %d, %+v, %v", a.StatusCode, is, err)
 	}
 }
 

@@ -68,6 +68,7 @@ func (s *Store) forgetTx(ctx context.Context, tx pgx.Tx, account int64) (more bo
 			OR EXISTS (SELECT FROM comments WHERE author_id = @account AND deleted_at IS NULL)
 			OR EXISTS (SELECT FROM likes WHERE account_id = @account) OR EXISTS (SELECT FROM faves WHERE account_id = @account)
 			OR EXISTS (SELECT FROM comment_likes WHERE account_id = @account)
+			OR EXISTS (SELECT FROM approvals WHERE group_id = @account AND refused_at IS NULL)
 			OR EXISTS (SELECT FROM timeline_entries WHERE timeline_id = (
 				SELECT id FROM timelines WHERE kind = 'group' AND their_id = @account AND term = ''))
 		ON CONFLICT DO NOTHING`

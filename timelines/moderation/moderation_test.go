@@ -3,6 +3,7 @@ package moderation_test
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/moderation"
+	"riverrun/timelines/reports"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
@@ -141,6 +143,20 @@ func TestOriginsTogether(t *testing.T) {
 	give("links", moderation.Allow, "", "blocked: spam", true)
 	decide(moderation.Note, "an appeal waits", "blocked: spam")
 	decide(moderation.Allow, "", "open")
+	counting := func() (list []string) {
+		p, err := w.opinions.Of(t.Context(), code)
+		w.must(err)
+		for _, o := range p.Rows {
+			if o.Counts {
+				list = append(list, o.Origin+" "+string(o.Decision))
+			}
+		}
+		return list
+	}
+	if got := counting(); !slices.Equal(got, []string{"staff allow"}) {
+		t.Errorf("after the staff allowed it, %v count", got)
+	}
+	give("scan", moderation.Note, "hm", "open", true)
 	give("scan", moderation.Block, "spam again", "blocked: spam again", true)
 	decide(moderation.Block, "agreed", "blocked: agreed")
 	give("scan", moderation.Allow, "", "blocked: agreed", true)
@@ -159,6 +175,36 @@ func TestOriginsTogether(t *testing.T) {
 	}
 	if got := strings.Join(kinds, " "); got != "allow_post block_post allow_post note_post" {
 		t.Errorf("the audit log has %s", got)
+	}
+}
+
+// An author appeals while a post is blocked, once for each post, and that is no appeal against a suspension.
+func TestAppealAgainstABlock(t *testing.T) {
+	w := newTown(t)
+	bob, mod := w.person("bob"), w.staff("olga", admin.Moderator)
+	code, other := w.post(bob.ID), w.post(bob.ID)
+	all := reports.Open(w.Store)
+	appeal := func(by int64, code string) error {
+		_, err := all.AppealPost(t.Context(), by, code, "why?")
+		return err
+	}
+	if err := appeal(bob.ID, code); !errors.Is(err, timelines.ErrNotFound) {
+		t.Errorf("an appeal against nothing: %v", err)
+	}
+	for i, code := range []string{code, other} {
+		o := opinion("scan", int64(i+1), moderation.Block, "spam")
+		_, _, err := w.opinions.Give(t.Context(), mod, code, o)
+		w.must(err)
+		if err := appeal(mod.AccountID, code); !errors.Is(err, timelines.ErrNotFound) {
+			t.Errorf("an appeal of somebody else: %v", err)
+		}
+		w.must(appeal(bob.ID, code))
+	}
+	if invalid, ok := errors.AsType[*timelines.InvalidError](appeal(bob.ID, code)); !ok || invalid.Code != "appeal_again" {
+		t.Errorf("an appeal twice: %v", invalid)
+	}
+	if is, err := all.LatestAppeal(t.Context(), bob.ID); !errors.Is(err, timelines.ErrNotFound) {
+		t.Errorf("the appeal against a suspension is %+v, %v", is, err)
 	}
 }
 
@@ -183,6 +229,8 @@ func TestOpinionsRefused(t *testing.T) {
 		"the staff's name":   {mod, code, func(o *moderation.Opinion) { o.Origin = moderation.Staff }, "origin: opinion_origin"},
 		"no origin":          {mod, code, func(o *moderation.Opinion) { o.Origin = "a b" }, "origin: opinion_origin"},
 		"no id":              {mod, code, func(o *moderation.Opinion) { o.ID = "" }, "opinion_id: opinion_id"},
+		"a long id":          {mod, code, func(o *moderation.Opinion) { o.ID = strings.Repeat("x", 201) }, "opinion_id: opinion_id"},
+		"a note of nothing":  {mod, code, func(o *moderation.Opinion) { o.Decision, o.Reason = moderation.Note, "" }, "reason: text_empty"},
 		"a NUL":              {mod, code, func(o *moderation.Opinion) { o.ID = "\x00" }, "opinion_id: opinion_id"},
 		"no number":          {mod, code, func(o *moderation.Opinion) { o.No = 0 }, "no: opinion_no"},
 		"no decision":        {mod, code, func(o *moderation.Opinion) { o.Decision = "hide" }, "decision: opinion_decision"},

@@ -1,9 +1,14 @@
 package sources_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
 	"riverrun/timelines/sources"
@@ -112,6 +117,41 @@ func TestAbsentItemsGo(t *testing.T) {
 	// An item that comes back is posted again.
 	l = w.load(list, 100, all...)
 	w.same("counts", l.Counts, sources.Counts{Same: 36, Added: 4, Warnings: 4}) // the other sources have them as well
+}
+
+// G12, G15: a blocked post stays blocked, and stays the post of its item, whether the item changes, goes or comes back.
+func TestABlockedItemStaysBlocked(t *testing.T) {
+	w := newWorld(t)
+	ann, bob := w.admins()
+	s := w.add(bob, sources.New{Owner: "sailing", Way: sources.File, Title: "list", Mode: sources.Sync})
+	all := items("entry", 40)
+	w.load(s.ID, 100, all...)
+	const of = `SELECT p.%s FROM source_items i JOIN posts p ON p.id = i.post_id WHERE i.source_id = $1 AND i.external_id = 'entry-0'`
+	post, code := value[int64](w, fmt.Sprintf(of, "id"), s.ID), value[string](w, fmt.Sprintf(of, "code"), s.ID)
+	_, err := w.posts.Posts.Moderate(t.Context(), 0, code, func(context.Context, pgx.Tx, int64, int64) (timelines.Ruling, error) {
+		return timelines.Ruling{Blocked: true, Reason: "spam"}, nil
+	})
+	w.must(err)
+	is := func(when, want string) {
+		t.Helper()
+		w.same(when, value[string](w, `SELECT format('%s %s', status, (SELECT string_agg(kind, ' ') FROM timelines WHERE id = ANY(decisive))) FROM posts WHERE id = $1`, post), want)
+		w.same("the post of the item "+when, value[int64](w, fmt.Sprintf(of, "id"), s.ID), post)
+	}
+	changed := *all[0]
+	changed.Title = "another title"
+	w.load(s.ID, 100, append([]*formats.Item{&changed}, all[1:]...)...)
+	is("after a change", "2 eyes")
+	if body := value[string](w, fmt.Sprintf(of, "body"), s.ID); !strings.Contains(body, "another title") {
+		t.Errorf("the text is %q", body)
+	}
+	l := w.load(s.ID, 100, all[1:]...)
+	w.same("removed", l.Removed, int64(0))
+	is("after it was gone", "2 eyes")
+	w.load(s.ID, 100, all...)
+	is("after it came back", "2 eyes")
+	// A blocked post is no reason to refuse another administrator the removal of the source.
+	_, err = w.sources.Remove(t.Context(), ann.ID, s.Code, sources.Delete)
+	w.must(err)
 }
 
 // F20: an item without a readable id may be any stored one, so nothing goes.

@@ -402,8 +402,9 @@ func checkRemoverTx(ctx context.Context, tx pgx.Tx, actor int64, code, gone stri
 	const query = `
 		SELECT EXISTS (
 			SELECT FROM sources s JOIN source_items i ON i.source_id = s.id JOIN posts p ON p.id = i.post_id
+			LEFT JOIN held_posts h ON h.post_id = p.id -- a blocked post stands there no longer
 			WHERE s.code = @code AND s.added_by <> @actor AND p.deleted_at IS NULL
-				AND NOT EXISTS (SELECT FROM timelines t WHERE t.id = ANY(p.decisive) AND t.their_id = s.owner_id))`
+				AND NOT EXISTS (SELECT FROM timelines t WHERE t.id = ANY(coalesce(h.places, p.decisive)) AND t.their_id = s.owner_id))`
 	var elsewhere bool
 	if err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"code": code, "actor": actor}).Scan(&elsewhere); err != nil {
 		return fmt.Errorf("look where posts of a source stand: %w", err)

@@ -128,9 +128,12 @@ func (a *API) refuse(ctx huma.Context, p *Problem) {
 func invalidCall(status int, _ string, errs ...error) huma.StatusError {
 	p := &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: "call_invalid", Detail: "The call is not as the document at /api/openapi.json says."}
 	if status == http.StatusRequestEntityTooLarge {
-		p.Code, p.Detail = "body_large", fmt.Sprintf("The body may have %d bytes.", maxBody)
+		return bodyLarge()
 	}
 	for _, err := range errs {
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
+			return bodyLarge() // it came in chunks
+		}
 		if detailed, ok := err.(huma.ErrorDetailer); ok {
 			d := detailed.ErrorDetail()
 			_, field, _ := strings.Cut(d.Location, ".")
@@ -140,6 +143,11 @@ func invalidCall(status int, _ string, errs ...error) huma.StatusError {
 		}
 	}
 	return p
+}
+
+func bodyLarge() *Problem {
+	const status = http.StatusRequestEntityTooLarge
+	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: "body_large", Detail: fmt.Sprintf("The body may have %d bytes.", maxBody)}
 }
 
 // The library makes the errors of its checks by this variable.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -37,6 +38,9 @@ func (a *API) registerRivers() {
 				return nil, err
 			}
 			before, err := a.cfg.Rivers.Cursor(ctx, viewer, in.Before)
+			if errors.Is(err, rivers.ErrNotFound) {
+				return nil, &Problem{Status: http.StatusUnprocessableEntity, Code: "call_invalid", Detail: "No page ended there.", Errors: []Detail{{"before", "call_invalid", "want next of an answer"}}}
+			}
 			if err != nil {
 				return nil, err
 			}
