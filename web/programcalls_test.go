@@ -60,7 +60,7 @@ func TestProgramsDoNotWaitForDatabases(t *testing.T) {
 	}
 }
 
-// Calls wait for the log, so many of an account at a time. One whose program goes away is no fault of the site.
+// Calls wait for the log, at most twenty of an account. One whose program goes away is no fault of the site.
 func TestProgramsWaitForChanges(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)

@@ -16,7 +16,7 @@ import (
 	"riverrun/timelines/changes"
 )
 
-// What the stream refuses, because it is full, is sent again until it takes it. The cursor waits for that.
+// A stream that is full refuses messages. They are sent again until it takes them, and the cursor waits for that.
 func TestWhatIsRefusedIsSentAgain(t *testing.T) {
 	db := testdb.New(t)
 	store := timelines.Open(db.Primary, nil, timelines.DefaultOptions())
