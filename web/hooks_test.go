@@ -324,25 +324,31 @@ func TestWebhooksLearnOfGaps(t *testing.T) {
 	webtest.Await(t, "the post", func() bool { return r.has("post", post.Code) })
 }
 
-// A new password and a suspension stop webhooks, as they end sessions.
+// A new password, a suspension and the wish to leave stop webhooks, as they end sessions. One with a new password is sent again.
 func TestWebhooksEndAsSessionsDo(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewLively(t)
-	ann, bob, eve := s.Person("ann"), s.Person("bob"), s.Person("eve")
-	toAnn, toBob, toEve := receive(t, nil), receive(t, nil), receive(t, nil)
+	ann, bob, cat, eve := s.Person("ann"), s.Person("bob"), s.Person("cat"), s.Person("eve")
+	toAnn, toBob, toCat, toEve := receive(t, nil), receive(t, nil), receive(t, nil), receive(t, nil)
 	hook(s, ann, toAnn, hooks.New{})
 	hook(s, bob, toBob, hooks.New{})
+	hook(s, cat, toCat, hooks.New{})
 	hook(s, eve, toEve, hooks.New{})
+	execPrimary(s, `INSERT INTO leaving (account_id, ends_at, by_staff) VALUES ($1, now() + interval '7 days', false)`, cat.Account.ID)
 	execPrimary(s, `UPDATE credentials SET updated_at = now() WHERE account_id = $1`, ann.Account.ID)
 	execPrimary(s, `INSERT INTO suspensions (account_id, reason) VALUES ($1, 'rude')`, bob.Account.ID)
 	post := eve.Post("to all")
 	webtest.Await(t, "the post to come to eve", func() bool { return toEve.has("post", post.Code) })
-	for p, want := range map[*webtest.Person]string{ann: "password", bob: "account"} {
+	for p, want := range map[*webtest.Person]string{ann: "password", bob: "account", cat: "account"} {
 		webtest.Await(t, want, func() bool { h := hooksOf(s, p)[0]; return h.State == hooks.Stopped && h.Code == want })
 	}
-	if toAnn.has("post", post.Code) || toBob.has("post", post.Code) {
+	if toAnn.has("post", post.Code) || toBob.has("post", post.Code) || toCat.has("post", post.Code) {
 		t.Error("a webhook got something after it ended")
 	}
+	if err := hooks.Open(s.Store).Again(t.Context(), viewerOf(s, ann), hooksOf(s, ann)[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	webtest.Await(t, "the post to come to ann", func() bool { return toAnn.has("post", post.Code) })
 }
 
 // No webhook reaches what is not public, and one of the whole site is for administrators, while they are.

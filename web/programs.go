@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -43,7 +44,8 @@ func (s *Server) apiProblem(ctx context.Context, err error) api.Problem {
 		return p
 	}
 	is := problemOf(err)
-	if is.status >= http.StatusInternalServerError {
+	away := ctx.Err() != nil && errors.Is(err, context.Canceled) // nobody listens any more
+	if is.status >= http.StatusInternalServerError && !away {
 		s.log.ErrorContext(ctx, "call of the API failed", "code", requestCode(ctx), "error", err)
 	}
 	p := api.Problem{Status: is.status, Code: codeOf(is)}

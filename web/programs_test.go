@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
+	"riverrun/timelines/changes"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/formats"
 	"riverrun/timelines/tokens"
@@ -239,7 +241,7 @@ func TestProgramsFollowChanges(t *testing.T) {
 			case "gone":
 				got = append(got, "gone "+l.Code)
 			case "access":
-				got = append(got, "access "+l.Of)
+				got = append(got, strings.TrimSpace("access "+l.Of))
 			}
 		}
 		slices.Sort(got)
@@ -248,8 +250,12 @@ func TestProgramsFollowChanges(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", d)
 		}
 	}
+	s.RelayChanges()
+	before, err := changes.Open(s.Store, 0).Bounds(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for p := range after {
-		s.RelayChanges()
 		var lines []api.Line
 		p.wants(200, "GET", "/api/changes", "", &lines)
 		after[p] = lines[len(lines)-1].Seq
@@ -267,8 +273,14 @@ func TestProgramsFollowChanges(t *testing.T) {
 	follow(asEve)
 	ann.SetAccess("", timelines.Private)
 	follow(asEve, "access ann")
+	asAnn := programOf(t, ann, tokens.Changes)
+	after[asAnn] = strconv.FormatInt(before.Last, 10)
+	follow(asAnn, "access", "gone "+letter.Code, "post "+post.Code+" to all of you") // ann still reads her own feed
 	ann.Edit(post.Code, "to friends")
 	follow(asEve)
+	ann.Ban("bob")
+	follow(asBob, "access", "access ann")
+	follow(asEve) // to whom it is nothing
 }
 
 func sorted(list ...string) []string {

@@ -265,7 +265,7 @@ func New(c Config) (*Server, error) {
 	}
 	s.api = api.New(api.Config{
 		Rivers: s.rivers, Tiers: s.tiers, Timelines: s.timelines, Changes: changes.Open(s.timelines, c.ChangesDays), Stages: stages.Open(s.timelines), Opinions: moderation.Open(s.timelines), PageOf: s.pageOf,
-		MayWrite: s.mayWrite, Problem: s.apiProblem, Base: s.publicBase(), Log: s.log,
+		MayWrite: s.mayWrite, Problem: s.apiProblem, Timeout: s.databaseTimeout, Base: s.publicBase(), Log: s.log,
 		Sources: pushAPI{s}.calls(), Hubs: hubCalls{s}.calls(),
 		Used: func(session timelines.Session) { s.used.note(session, s.now()) },
 	})

@@ -65,29 +65,35 @@ func (s *Store) Read(ctx context.Context, after int64, limit int) (found []Chang
 	const query = `
 		SELECT seq, shard, id, kind, post_id, version, account_id, timeline_id, made_at, places FROM changes
 		WHERE slot = ANY(@slots::smallint[]) AND seq > @after ORDER BY seq LIMIT @limit`
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"after": after, "limit": limit, "slots": slotsFrom(after, s.today())})
-	if err == nil {
-		found, err = pgx.CollectRows(rows, pgx.RowToStructByName[Change])
+	until := s.today() + 1 // another node's clock may be ahead
+	for {
+		rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"after": after, "limit": limit, "slots": slotsFrom(after, until)})
+		if err == nil {
+			found, err = pgx.CollectRows(rows, pgx.RowToStructByName[Change])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the log of changes: %w", err)
+		}
+		// Asked later than the rows, so if any of them were removed by then, the bounds say so.
+		b, err := s.Bounds(ctx)
+		if err == nil && (after < b.First || after > b.Last) {
+			err = &GoneError{b.First}
+		}
+		if err != nil {
+			return nil, err
+		}
+		day := b.Last >> dayBit
+		if day <= until {
+			return found, nil
+		}
+		until = day // a clock was ahead by more than a day, and the numbers stay so
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read the log of changes: %w", err)
-	}
-	// Asked later than the rows, so if any of them were removed by then, the bounds say so.
-	b, err := s.Bounds(ctx)
-	if err == nil && (after < b.First || after > b.Last) {
-		err = &GoneError{b.First}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
 }
 
-// slotsFrom returns the tables of the ring that may have numbers after one, until tomorrow: another node's clock may be ahead.
-func slotsFrom(after, today int64) []int16 {
-	from := max(after>>dayBit, today+1-(ring-1))
+// slotsFrom returns the tables of the ring that may have numbers after one, until the end of a day.
+func slotsFrom(after, until int64) []int16 {
 	var slots []int16
-	for d := from; d <= today+1; d++ {
+	for d := max(after>>dayBit, until-(ring-1)); d <= until; d++ {
 		slots = append(slots, int16(d%ring))
 	}
 	return slots

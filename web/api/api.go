@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -41,6 +42,8 @@ type Config struct {
 	// Sources and Hubs serve the operations that the site serves itself.
 	Sources SourceCalls
 	Hubs    HubCalls
+	// Timeout is how long a call may wait for the databases.
+	Timeout time.Duration
 	// Base is the site's address, without a slash at its end.
 	Base string
 	Log  *slog.Logger
@@ -128,7 +131,7 @@ func operation(scope tokens.Scope, method, path, id, summary string) huma.Operat
 // register registers an operation. Its errors are put into words in one place.
 func register[I, O any](a *API, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
 	scope := tokens.Scope(op.Security[0][string(ByToken)][0])
-	op.Middlewares = huma.Middlewares{a.admit(scope)}
+	op.Middlewares = huma.Middlewares{a.admit(scope, op.Path != changesPath)} // lines bounds what may wait for the log
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)
 		if err != nil {
@@ -138,13 +141,19 @@ func register[I, O any](a *API, op huma.Operation, handler func(context.Context,
 	})
 }
 
-// admit lets a call through whose token allows the scope.
-func (a *API) admit(scope tokens.Scope) func(huma.Context, func(huma.Context)) {
+// admit lets a call through whose token allows the scope. If whole is set, all of the call has Config.Timeout.
+func (a *API) admit(scope tokens.Scope, whole bool) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
-		caller, err := a.caller(ctx, scope)
+		in, cancel := context.WithTimeout(ctx.Context(), a.cfg.Timeout)
+		defer cancel()
+		bounded := huma.WithContext(ctx, in)
+		caller, err := a.caller(bounded, scope)
 		if err != nil {
 			a.refuse(ctx, a.problem(ctx.Context(), err))
 			return
+		}
+		if whole {
+			ctx = bounded
 		}
 		next(huma.WithValue(ctx, callerKey{}, caller))
 	}

@@ -29,7 +29,7 @@ type (
 	changesAfter struct {
 		After int64 `query:"after" minimum:"0" doc:"seq of the last line that was read; without it, the log is read from where it begins"`
 		Limit int   `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"how many changes to look through"`
-		Wait  int   `query:"wait" minimum:"0" maximum:"30" doc:"how many seconds to wait if there is none yet"`
+		Wait  int   `query:"wait" minimum:"0" maximum:"30" doc:"how many seconds to wait if there is none yet; 20 calls of an account may wait at a time"`
 	}
 )
 
@@ -62,18 +62,22 @@ func (a *API) registerChanges() {
 func (a *API) lines(ctx context.Context, in *changesAfter) ([]Line, error) {
 	after := in.After
 	if after == 0 {
-		b, err := a.cfg.Changes.Bounds(ctx)
+		bounded, cancel := context.WithTimeout(ctx, a.cfg.Timeout)
+		b, err := a.cfg.Changes.Bounds(bounded)
+		cancel()
 		if err != nil {
 			return nil, err
 		}
 		after = b.First
 	}
+	caller := callerOf(ctx)
 	if in.Wait > 0 {
-		if err := a.follows.wait(ctx, after, min(time.Duration(in.Wait)*time.Second, maxWait)); err != nil {
+		if err := a.follows.wait(ctx, caller.Viewer.AccountID, after, min(time.Duration(in.Wait)*time.Second, maxWait)); err != nil {
 			return nil, err
 		}
 	}
-	caller := callerOf(ctx)
-	found, upTo, err := a.log.Read(ctx, lines.Reader{Viewer: caller.Viewer, WholeSite: caller.WholeSite}, after, min(in.Limit, maxChanges))
+	bounded, cancel := context.WithTimeout(ctx, a.cfg.Timeout)
+	defer cancel()
+	found, upTo, err := a.log.Read(bounded, lines.Reader{Viewer: caller.Viewer, WholeSite: caller.WholeSite}, after, min(in.Limit, maxChanges))
 	return append(found, lines.End(upTo)), err
 }

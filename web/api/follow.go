@@ -12,22 +12,25 @@ import (
 // lookEvery is how often a node looks for the end of the log while somebody waits for it.
 const lookEvery = 500 * time.Millisecond
 
+// maxWaiting is how many calls of one account may wait at a time: each keeps a connection and its memory.
+const maxWaiting = 20
+
 // follower lets calls wait for the log. While some wait it looks where the log ends, once for all of them.
 type follower struct {
 	log  *changes.Store
 	stop context.CancelFunc
 	ctx  context.Context
 
-	mu      sync.Mutex // guards the fields below
-	waiting int
-	looking bool // look runs
+	mu      sync.Mutex    // guards the fields below
+	waiting map[int64]int // how many calls, of each account that has any
+	looking bool          // look runs
 	end     int64
 	moved   chan struct{} // closed when end has moved
 	running sync.WaitGroup
 }
 
 func newFollower(log *changes.Store) *follower {
-	f := &follower{log: log, moved: make(chan struct{})}
+	f := &follower{log: log, waiting: map[int64]int{}, moved: make(chan struct{})}
 	f.ctx, f.stop = context.WithCancel(context.Background())
 	return f
 }
@@ -37,19 +40,26 @@ func (f *follower) close() {
 	f.running.Wait()
 }
 
-// wait returns when the log has something after a number, or after some time.
-func (f *follower) wait(ctx context.Context, after int64, most time.Duration) error {
+// wait returns when the log has something after a number, or after some time. The error is a *tooManyError if the account has
+// maxWaiting calls that wait.
+func (f *follower) wait(ctx context.Context, account, after int64, most time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	f.mu.Lock()
-	if f.waiting++; !f.looking && f.ctx.Err() == nil {
+	if f.waiting[account] == maxWaiting {
+		f.mu.Unlock()
+		return &tooManyError{time.Second}
+	}
+	if f.waiting[account]++; !f.looking && f.ctx.Err() == nil {
 		f.looking = true
 		f.running.Go(f.look)
 	}
 	f.mu.Unlock()
 	defer func() {
 		f.mu.Lock()
-		f.waiting--
+		if f.waiting[account]--; f.waiting[account] == 0 {
+			delete(f.waiting, account)
+		}
 		f.mu.Unlock()
 	}()
 	for {
@@ -81,7 +91,7 @@ func (f *follower) look() {
 			close(f.moved)
 			f.moved = make(chan struct{})
 		}
-		f.looking = f.waiting > 0 && f.ctx.Err() == nil
+		f.looking = len(f.waiting) > 0 && f.ctx.Err() == nil
 		goesOn := f.looking
 		f.mu.Unlock()
 		if !goesOn {

@@ -86,7 +86,7 @@ func (a *API) problem(ctx context.Context, err error) *Problem {
 	if scope, ok := errors.AsType[*scopeError](err); ok {
 		p = Problem{Status: http.StatusForbidden, Code: "scope_missing", Detail: fmt.Sprintf("The token does not allow this: it needs the scope %q.", scope.missing)}
 	} else if many, ok := errors.AsType[*tooManyError](err); ok {
-		p = Problem{Status: http.StatusTooManyRequests, Code: "limited", Detail: "Too many calls with this token.", After: many.wait}
+		p = Problem{Status: http.StatusTooManyRequests, Code: "limited", Detail: "Too many calls with this token, or too many that wait.", After: many.wait}
 	} else if errors.Is(err, timelines.ErrSignedOut) {
 		p = Problem{Status: http.StatusUnauthorized, Code: "token_wrong", Detail: "There is no such token, or it is over."}
 	} else if gone, ok := errors.AsType[*changes.GoneError](err); ok {

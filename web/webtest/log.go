@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -11,6 +12,8 @@ import (
 // level: the password of all people, or the session of one of them.
 type watchedLog struct {
 	t testing.TB
+
+	faults atomic.Int64 // how many errors were logged
 
 	mu      sync.Mutex // guards secrets
 	secrets [][]byte
@@ -45,6 +48,9 @@ func (l *watchedLog) Write(p []byte) (int, error) {
 		}
 	}
 	l.mu.Unlock()
+	if bytes.Contains(p, []byte(" level=ERROR ")) {
+		l.faults.Add(1)
+	}
 	if bytes.Contains(p, []byte(" level=DEBUG ")) || bytes.Contains(p, []byte(" level=INFO ")) {
 		return len(p), nil
 	}

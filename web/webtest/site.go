@@ -353,6 +353,9 @@ func (s *Site) Figure(name string, labels ...string) float64 {
 	return 0 // nothing was counted yet
 }
 
+// Faults is how many errors the site logged.
+func (s *Site) Faults() int { return int(s.log.faults.Load()) }
+
 // RelayChanges moves what changed to the log that programs read.
 func (s *Site) RelayChanges() {
 	s.T.Helper()
