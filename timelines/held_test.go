@@ -401,4 +401,20 @@ func TestDeletionOfAHeldPostIsTold(t *testing.T) {
 	c, err := w.Posts.Delete(t.Context(), bob.ID, w.post(bob, "three").Code)
 	w.must(err)
 	w.same("the clock after another deletion", c.Clock, int64(0))
+	// So they do when all that somebody wrote is removed.
+	w.post(bob, "four", "club")
+	drop, err := inTx(t.Context(), w.core, func(tx pgx.Tx) ([]Invalidation, error) {
+		_, _, drop, err := w.Posts.RemoveBlockTx(t.Context(), tx, bob.ID, 0, 10)
+		return drop, err
+	})
+	w.must(err)
+	if len(drop) != 1 || drop[0].Kind != InvalidCounts {
+		t.Errorf("a removal drops %+v, want the alerts of the group", drop)
+	}
+	// A form that is sent twice says both times that the post waits.
+	for range 2 {
+		c, err := w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "five", To: []string{"club"}, Key: "five"})
+		w.must(err)
+		w.same("it waits", c.Waits, true)
+	}
 }

@@ -111,6 +111,8 @@ type ItemsTx struct {
 	rewritten []int64
 	events    []Event
 	counts    publishing.Counts
+	// alerted are those whose alerts the posts were among that it deleted.
+	alerted []int64
 }
 
 // Begin finds and locks the destinations, and checks that the author may write there. The errors
@@ -557,6 +559,11 @@ func (x *ItemsTx) empty(ctx context.Context, locked []int64) error {
 	if err := x.raise(ctx, locked); err != nil {
 		return err
 	}
+	alerted, err := alertedTx(ctx, x.tx, locked)
+	if err != nil {
+		return err
+	}
+	x.alerted = append(x.alerted, alerted...)
 	left, err := emptyPostsTx(ctx, x.tx, locked, &x.counts)
 	if err != nil {
 		return err

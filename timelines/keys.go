@@ -110,8 +110,8 @@ func recordKeyTx(ctx context.Context, tx pgx.Tx, account int64, f form, post, co
 	}
 	// This is a statement of its own, because the insert's snapshot lacks what the first
 	// transaction committed while the insert waited.
-	err = tx.QueryRow(ctx, `SELECT code FROM posts WHERE id = @post`,
-		pgx.StrictNamedArgs{"post": madePost}).Scan(&first.Code)
+	err = tx.QueryRow(ctx, `SELECT code, status = 1 FROM posts WHERE id = @post`,
+		pgx.StrictNamedArgs{"post": madePost}).Scan(&first.Code, &first.Waits)
 	if err != nil {
 		return fmt.Errorf("read what the key made: %w", err)
 	}

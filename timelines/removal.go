@@ -99,8 +99,8 @@ func (RemovePosts) event() {}
 
 // RemoveBlockTx deletes at most limit more posts of an account, after the one with that id, and if
 // there are none as many of its comments. It announces what rivers must follow, and returns that,
-// none if nothing was left, with the id to go on after.
-func (s Posts) RemoveBlockTx(ctx context.Context, tx pgx.Tx, account, after int64, limit int) (gone []Touched, last int64, err error) {
+// none if nothing was left, with the id to go on after, and what nodes must drop.
+func (s Posts) RemoveBlockTx(ctx context.Context, tx pgx.Tx, account, after int64, limit int) (gone []Touched, last int64, drop []Invalidation, err error) {
 	x := Items(s).Resume(tx, account)
 	posts, err := x.next(ctx, after, limit)
 	if err == nil && len(posts) == 0 && after > 0 {
@@ -118,14 +118,14 @@ func (s Posts) RemoveBlockTx(ctx context.Context, tx pgx.Tx, account, after int6
 		err = x.deleteComments(ctx, limit)
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, nil, err
 	}
 	for post, of := range x.touched {
 		gone = append(gone, Touched{PostID: post, Timelines: union(of, nil)})
 	}
 	slices.SortFunc(gone, func(a, b Touched) int { return int(a.PostID - b.PostID) })
 	_, err = x.End(ctx)
-	return gone, last, err
+	return gone, last, recount(x.alerted), err
 }
 
 // next returns the ids of the author's posts after one of them.

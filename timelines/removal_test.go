@@ -40,7 +40,7 @@ func TestRemoveBlocks(t *testing.T) {
 			blocks := 0
 			for after := int64(0); ; blocks++ {
 				gone, err := inTx(t.Context(), w.core, func(tx pgx.Tx) (gone []Touched, err error) {
-					gone, after, err = w.Posts.RemoveBlockTx(t.Context(), tx, eve.ID, after, size)
+					gone, after, _, err = w.Posts.RemoveBlockTx(t.Context(), tx, eve.ID, after, size)
 					return gone, err
 				})
 				w.must(err)

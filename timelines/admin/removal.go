@@ -100,7 +100,7 @@ func (s *Store) RemovalStep(ctx context.Context, account int64,
 				more = true
 				return c, nil, nil
 			}
-			gone, last, err := s.timelines.Posts.RemoveBlockTx(ctx, tx, account, after, removalBlock)
+			gone, last, drop, err := s.timelines.Posts.RemoveBlockTx(ctx, tx, account, after, removalBlock)
 			if err != nil {
 				return c, nil, err
 			}
@@ -134,7 +134,7 @@ func (s *Store) RemovalStep(ctx context.Context, account int64,
 			if err != nil {
 				return c, nil, fmt.Errorf("note a block of a removal: %w", err)
 			}
-			return c, nil, nil
+			return c, drop, nil
 		})
 	})
 	return more, err
