@@ -171,6 +171,7 @@ func TestFromNothing(t *testing.T) {
 	if _, err := once(t, vars, "", "serve"); !errors.Is(err, localpg.ErrInUse) {
 		t.Errorf("a second serve with the same data: got %v, want ErrInUse", err)
 	}
+	// A process that works jobs alone stands beside it (002, G2).
 	worker := background(t, vars, "work")
 	worker.end(t)
 
