@@ -97,7 +97,8 @@ func TestAProgramBlocksAPost(t *testing.T) {
 	moderate := "/p/" + p.Code + "/moderate"
 	b.Get(moderate).Wants(404)
 	b.Post("/p/"+p.Code+"/opinion", "decision", "allow").Wants(404)
-	m.Get(moderate).Wants(200).Has("It sells pills.", "scan", "is blocked").Lacks("vitamins")
+	m.Get(moderate).Wants(200).Has("It sells pills.", "scan", "is blocked", "buy &lt;b&gt;pills").Lacks("vitamins")
+	m.Post(found[0]+"/done", "outcome", "restored").Wants(422).Has("Allow it first")
 	m.Post("/p/"+p.Code+"/opinion", "decision", "block").Wants(422).Has("Write something")
 	m.Post("/p/"+p.Code+"/opinion", "decision", "shout", "reason", "x").Wants(422)
 	m.Post("/p/"+p.Code+"/opinion", "decision", "allow", "reason", "vitamins").LeadsTo(moderate + "?done=decided")

@@ -134,6 +134,9 @@ func (s *Server) asMember(h handler) handler {
 		if answered, err := s.resume(w, r); answered || err != nil {
 			return err
 		}
+		if strings.HasPrefix(r.URL.Path, "/api/") {
+			return errNoPage // the address of some group's form; no group is called api
+		}
 		if r.viewer.Anonymous() {
 			return errSignIn
 		}

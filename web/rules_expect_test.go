@@ -45,11 +45,13 @@ type ruleRow struct {
 	// held: moderators block it when all is closed. Then it stands for its author's eyes, and on no list but that of
 	// notifications.
 	held bool
+	// listing: it was written to where it offers something (offers).
+	listing bool
 }
 
 // offers: the row is a listing, of 7 euros. Groups alone take them.
 func (r *ruleRow) offers() bool {
-	return r.n%2 == 0 && slices.ContainsFunc(r.places, func(p rulePlace) bool { return p.kind == kinds.Group })
+	return r.listing || r.n%2 == 0 && slices.ContainsFunc(r.places, func(p rulePlace) bool { return p.kind == kinds.Group })
 }
 
 func (r *ruleRow) String() string {

@@ -518,5 +518,6 @@ func (s *ruleSite) hold(r *ruleRow) {
 			return timelines.Ruling{Blocked: true, Reason: "a rule"}, nil
 		})
 	})
+	r.listing = r.offers()
 	r.places = []rulePlace{{kind: kinds.Eyes, owner: r.author, level: timelines.Private}}
 }

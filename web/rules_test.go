@@ -240,6 +240,10 @@ func (c *ruleCheck) margin(a *webtest.Answer, text string, p *rulePage) {
 		if titled != nil && (m[0] == marker('b', titled.n) || m[0] == c.s.titleMark(titled.author)) {
 			continue
 		}
+		// The page tells authors of blocked posts, with their beginnings.
+		if p != nil && p.told && m[1] == "b" && n < len(c.s.rows) && c.s.rows[n].held && c.s.rows[n].author == c.v.name {
+			continue
+		}
 		switch m[1] {
 		case "n":
 			name := c.s.names[n]

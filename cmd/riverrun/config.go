@@ -221,7 +221,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 			c.previews = v == "on"
 			return nil
 		}},
-		{"RIVERRUN_FETCH_ALLOW", "", "networks that are not public and may be reached all the same, on any port, by link previews, sources and pushes, as in 10.0.0.0/8,fd00::/8", func(c *config, v string) (err error) {
+		{"RIVERRUN_FETCH_ALLOW", "", "networks that are not public and may be reached all the same, on any port, by link previews, sources, pushes and webhooks, as in 10.0.0.0/8,fd00::/8", func(c *config, v string) (err error) {
 			c.fetchAllow, err = fetch.ParseAllow(v)
 			return err
 		}},

@@ -17,7 +17,7 @@ type (
 	Line struct {
 		Seq  string `json:"seq" doc:"where to go on: after of the next call"`
 		ID   string `json:"id,omitempty" doc:"names the change, also if it comes twice"`
-		Kind string `json:"kind" enum:"post,gone,access,gap,end" doc:"post: it was made or changed, and this is how it is now; gone: it was deleted, or the owner may not read it any more; access: the owner may read less or other things than before, so ask again for what you keep, of the account that is named, or of all; gap: to webhooks alone, changes before seq are not kept any more, so ask again for all that you keep; end: nothing more up to seq"`
+		Kind string `json:"kind" enum:"post,gone,access,gap,end" doc:"post: it was made or changed, and this is how it is now; gone: it was deleted, or the owner may not read it any more; access: the owner may read less or other things than before, so ask again for what you keep, of the account that is named, or of all; no line says that the owner may read more; gap: to webhooks alone, changes before seq are not kept any more, so ask again for all that you keep; end: nothing more up to seq"`
 		Code string `json:"code,omitempty" doc:"the post's, of post and gone"`
 		Of   string `json:"of,omitempty" doc:"the account, of access"`
 		Post *Post  `json:"post,omitempty"`

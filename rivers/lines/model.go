@@ -39,7 +39,7 @@ type Post struct {
 	Commented int        `json:"commented" doc:"how many comments there are"`
 	Files     []File     `json:"files"`
 	Listing   *Listing   `json:"listing,omitempty"`
-	Held      string     `json:"held,omitempty" enum:"waiting,blocked" doc:"why only its author sees it: it waits for the approval of a group, or moderators blocked it"`
+	Held      string     `json:"held,omitempty" enum:"waiting,blocked" doc:"why others do not see it: it waits for the approval of a group, or moderators blocked it"`
 }
 
 // Comment is a comment. One of a person whom the owner does not see has no author and no text.

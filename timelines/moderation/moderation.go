@@ -13,6 +13,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/admin"
+	"riverrun/timelines/rights"
 )
 
 // Decision is what an opinion says of a post.
@@ -143,10 +144,6 @@ func writeTx(ctx context.Context, tx pgx.Tx, by admin.By, post, author int64, o 
 		if err := tx.QueryRow(ctx, next, pgx.StrictNamedArgs{"post": post, "origin": Staff}).Scan(&o.No); err != nil {
 			return timelines.Ruling{}, fmt.Errorf("number an opinion: %w", err)
 		}
-		kind := map[Decision]string{Block: admin.BlockPost, Allow: admin.AllowPost, Note: admin.NotePost}[o.Decision]
-		if err := admin.RecordTx(ctx, tx, by, admin.Act{Kind: kind, Account: author, Subject: code, Detail: o.Reason}); err != nil {
-			return timelines.Ruling{}, err
-		}
 	}
 	const insert = `
 		INSERT INTO opinions (post_id, no, by_id, origin, opinion_id, decision, reason)
@@ -173,8 +170,23 @@ func writeTx(ctx context.Context, tx pgx.Tx, by admin.By, post, author int64, o 
 			return r, &timelines.InvalidError{Field: "opinion_id", Code: "opinion_used"}
 		}
 	}
-	err = standingTx(ctx, tx, post, o, &r, g)
-	return r, err
+	if err := standingTx(ctx, tx, post, o, &r, g); err != nil || r.Repeated {
+		return r, err
+	}
+	return r, recordTx(ctx, tx, by, author, o, code)
+}
+
+// recordTx writes an opinion into the audit log. Notes of programs stand beside the post alone.
+func recordTx(ctx context.Context, tx pgx.Tx, by admin.By, author int64, o Opinion, code string) error {
+	kind := map[Decision]string{Block: admin.BlockPost, Allow: admin.AllowPost, Note: admin.NotePost}[o.Decision]
+	detail := o.Reason
+	if o.Origin != Staff {
+		if o.Decision == Note {
+			return nil
+		}
+		detail = o.Origin + ": " + o.Reason
+	}
+	return admin.RecordTx(ctx, tx, by, admin.Act{Kind: kind, Account: author, Subject: code, Detail: detail})
 }
 
 // latest are the opinions on @post that count, one of each origin.
@@ -216,20 +228,30 @@ const mostShown = 50
 
 // Post is what the staff see of a post and the opinions on it.
 type Post struct {
-	Author  int64
-	Blocked bool
-	Rows    []Row // the latest first
+	Author     int64
+	AuthorName string
+	Blocked    bool
+	// Body is empty unless the viewer may read the post, or might where it stood before it was blocked.
+	Body   string
+	Markup bool
+	Rows   []Row // the latest first
 }
 
-// Of returns what is said of a post, or timelines.ErrNotFound.
-func (s *Store) Of(ctx context.Context, code string) (p Post, err error) {
+// Of returns what is said of a post, for one of the staff, or timelines.ErrNotFound.
+func (s *Store) Of(ctx context.Context, viewer int64, code string) (p Post, err error) {
 	code, ok := timelines.ParseCode(code)
 	if !ok {
 		return p, timelines.ErrNotFound
 	}
 	var id int64
-	const find = `SELECT id, author_id, status = 2 FROM posts WHERE code = @code AND deleted_at IS NULL`
-	err = s.timelines.Pool().QueryRow(ctx, find, pgx.StrictNamedArgs{"code": code}).Scan(&id, &p.Author, &p.Blocked)
+	find := `
+		SELECT p.id, p.author_id, a.name, p.status = 2, p.markup,
+			CASE WHEN ` + rights.SeenPost + ` OR p.status = 2 AND EXISTS (
+				SELECT FROM held_posts h JOIN timelines t ON t.id = ANY(h.places) WHERE h.post_id = p.id AND ` + rights.OpenTo("t", "@viewer::bigint") + `)
+			THEN p.body ELSE '' END
+		FROM posts p JOIN accounts a ON a.id = p.author_id WHERE p.code = @code AND p.deleted_at IS NULL`
+	err = s.timelines.Pool().QueryRow(ctx, find, pgx.StrictNamedArgs{"code": code, "viewer": viewer}).
+		Scan(&id, &p.Author, &p.AuthorName, &p.Blocked, &p.Markup, &p.Body)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return p, timelines.ErrNotFound
 	}

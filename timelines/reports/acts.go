@@ -75,7 +75,8 @@ func (s *Store) AddNote(ctx context.Context, by admin.By, code, text string) (ti
 	})
 }
 
-// End ends a report. Its reporter is told, with the answer, which may be empty.
+// End ends a report. Its reporter is told, with the answer, which may be empty. An InvalidError "report_blocked" if it is an appeal
+// against the block of a post, the outcome is that this was lifted, and the post is blocked still.
 func (s *Store) End(ctx context.Context, by admin.By, code string, outcome Outcome, answer string) (timelines.Change, error) {
 	if !slices.Contains(Outcomes, outcome) {
 		return timelines.Change{}, &timelines.InvalidError{Field: "outcome", Code: "report_outcome"}
@@ -89,6 +90,17 @@ func (s *Store) End(ctx context.Context, by admin.By, code string, outcome Outco
 		by, r, err := actTx(ctx, tx, by, code)
 		if err != nil {
 			return c, nil, err
+		}
+		if outcome == Restored {
+			const still = `
+				SELECT EXISTS (SELECT FROM reports r JOIN posts p ON p.id = r.post_id WHERE r.id = @id AND r.kind = 'appeal' AND p.status = 2)`
+			var blocked bool
+			if err := tx.QueryRow(ctx, still, pgx.StrictNamedArgs{"id": r.ID}).Scan(&blocked); err != nil {
+				return c, nil, fmt.Errorf("look for a block: %w", err)
+			}
+			if blocked {
+				return c, nil, &timelines.InvalidError{Field: "outcome", Code: "report_blocked"}
+			}
 		}
 		const query = `
 			UPDATE reports SET state = 'done', done_at = now(), done_by = nullif(@by::bigint, 0), outcome = @outcome, answer = @answer

@@ -25,7 +25,10 @@ const (
 type Outcome string
 
 // Outcomes are all of them, in the order of the form.
-var Outcomes = []Outcome{"removed", "suspended", "restored", "nothing", "other"}
+var Outcomes = []Outcome{"removed", "suspended", Restored, "nothing", "other"}
+
+// Restored is the outcome of an appeal that was granted.
+const Restored Outcome = "restored"
 
 // Report is a report as the staff see it.
 type Report struct {

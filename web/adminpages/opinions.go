@@ -13,8 +13,8 @@ const opinionOnPost = "/p/{code}/opinion"
 // opinionPath is the address of the form for an opinion on a post.
 func opinionPath(code string) string { return "/p/" + code + "/opinion" }
 
-// opinionView is what the staff see of a post and the opinions on it, and the form for another one. It shows nothing of the
-// post: the viewer may not be a reader.
+// opinionView is what the staff see of a post and the opinions on it, and the form for another one. It shows the text if
+// the viewer may read it, or might if it were not blocked.
 type opinionView struct {
 	*view.Base
 	code string
@@ -23,6 +23,17 @@ type opinionView struct {
 	// As the form was sent.
 	decision moderation.Decision
 	reason   string
+}
+
+// shownRunes is how much of a text the page shows.
+const shownRunes = 2000
+
+// back is where one goes on without deciding. A blocked post has no page for the staff.
+func (v opinionView) back() string {
+	if v.post.Blocked {
+		return Path
+	}
+	return "/p/" + v.code
 }
 
 // mayDecide reports whether the viewer may decide about the post, as far as the page knows.
@@ -34,7 +45,7 @@ func (p *Pages) opinionView(c Call, code string) (v opinionView, err error) {
 	if v.code, ok = timelines.ParseCode(code); !ok {
 		return v, timelines.ErrNotFound
 	}
-	if v.post, err = p.opinions.Of(c.Request().Context(), v.code); v.post.Blocked {
+	if v.post, err = p.opinions.Of(c.Request().Context(), c.By().AccountID, v.code); v.post.Blocked {
 		v.decision = moderation.Allow
 	}
 	return v, err

@@ -13,7 +13,7 @@ var hooksTexts = texts{
 	"hooks.new":        {"New webhook", "Новый вебхук"},
 	"hooks.new.now":    {"For one program", "Для одной программы"},
 	"hooks.url":        {"Address", "Адрес"},
-	"hooks.url.hint":   {"A public one, with port 80 or 443, such as https://example.com/hook. The site sends nothing to private networks.", "Общедоступный, с портом 80 или 443, например https://example.com/hook. В закрытые сети сайт ничего не отправляет."},
+	"hooks.url.hint":   {"A public one, with port 80 or 443, such as https://example.com/hook. The site sends nothing to private networks, unless whoever runs it allows that.", "Общедоступный, с портом 80 или 443, например https://example.com/hook. В закрытые сети сайт ничего не отправляет, если это не разрешил тот, кто ведёт сайт."},
 	"hooks.do":         {"Make the webhook", "Создать вебхук"},
 	"hooks.made":       {"The secret of the new webhook", "Секрет нового вебхука"},
 	"hooks.once":       {"Copy it now: it isn’t shown again. Your program checks with it that a delivery comes from this site.", "Скопируйте его сейчас: больше он показан не будет. По нему программа проверяет, что доставка пришла с этого сайта."},

@@ -17,7 +17,7 @@ var waitingTexts = texts{
 	"waiting.reason":         {"Reason", "Причина"},
 	"waiting.reason.hint":    {"Optional. The author reads it.", "Можно не указывать. Её прочтёт автор."},
 	"waiting.done.published": {"The post is let in.", "Запись пропущена."},
-	"waiting.done.refused":   {"The post is not published. Its author is told.", "Запись не опубликована. Автор узнает об этом."},
+	"waiting.done.refused":   {"The group does not publish the post. Its author is told.", "Группа не публикует запись. Автор узнает об этом."},
 	"waiting.done.late":      {"This post does not wait any more.", "Эта запись больше не ждёт."},
 
 	"compose.waits": {"Posts to this group wait until an administrator lets them in.", "Записи в эту группу ждут, пока администратор их не пропустит."},
