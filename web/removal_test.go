@@ -37,7 +37,7 @@ func TestModeratorsRemove(t *testing.T) {
 	}
 	// The page shows the text of a post to those who may read it.
 	m.Get("/p/"+spam.Code+"/moderate").Has("buy these watches", "@eve")
-	m.Get("/p/"+secret.Code+"/moderate").Wants(200).Has("@eve").Lacks("pills")
+	m.Get("/p/" + secret.Code + "/moderate").Wants(200).Has("@eve").Lacks("pills")
 
 	open := s.Open(bob, "/")
 	if !open.Shows(spam.Code) {
