@@ -169,10 +169,11 @@ func (s *Stand) Processor() (Usage, error) {
 // was made. It closes that store's connections, because PostgreSQL counts what one wrote when it
 // ends, or some seconds later.
 func (s *Stand) Written(ctx context.Context) (rows int64, err error) {
-	s.Secondary.Reset()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
+		// Each time anew: the upkeep of rivers may have opened a connection since, which would stay open.
+		s.Secondary.Reset()
 		const query = `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = @database AND application_name <> @ours AND backend_type = 'client backend')`
 		args := pgx.StrictNamedArgs{"database": standingRivers, "ours": role}
 		var open bool
