@@ -752,7 +752,7 @@ func reportPage(v reportView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if v.it.Comment != 0 && !v.it.Gone {
+				if v.it.Post != "" && !v.it.Appeal && !v.it.Gone {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<form method=\"post\" action=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
