@@ -191,8 +191,10 @@ func TestAPostWaits(t *testing.T) {
 
 	// None does.
 	p = w.post(bob, "third", "pub")
+	fresh := value[int64](w, `SELECT fresh_at FROM posts WHERE id = $1`, p.PostID)
 	w.must(second(w.Posts.Refuse(t.Context(), ann.ID, "pub", p.Code, "")))
 	w.same("places", w.places(p), "eyes of bob")
+	w.same("the freshness of a post that goes nowhere", value[int64](w, `SELECT fresh_at FROM posts WHERE id = $1`, p.PostID), fresh)
 	w.same("status", w.statusOf(p), publishing.Published)
 	_, err = w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: []string{"pub"}})
 	w.same("a move into a group that approves", codesOf(err), "to: to_approval")

@@ -252,7 +252,7 @@ type Change struct {
 	CommentID int64
 	// Touched as in the event of that name.
 	Touched []int64
-	// Waits: the new post waits for the approval of a group (held.go).
+	// Waits: the new post waits for the approval of a group (approval.go).
 	Waits bool
 	// Clock is the number drawn from the access clock, 0 if none was: the
 	// secondary store's clock must stand at least there before a success is

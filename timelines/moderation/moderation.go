@@ -237,8 +237,8 @@ type Post struct {
 	Rows   []Row // the latest first
 }
 
-// Of returns what is said of a post, for one of the staff, or timelines.ErrNotFound.
-func (s *Store) Of(ctx context.Context, viewer int64, code string) (p Post, err error) {
+// Find returns a post with the opinions on it, as one of the staff sees it, or timelines.ErrNotFound.
+func (s *Store) Find(ctx context.Context, viewer int64, code string) (p Post, err error) {
 	code, ok := timelines.ParseCode(code)
 	if !ok {
 		return p, timelines.ErrNotFound

@@ -65,7 +65,7 @@ func (w *town) state(author int64, code string) string {
 	w.Helper()
 	h, err := w.Posts.Held(w.Context(), author, code)
 	w.must(err)
-	p, err := w.opinions.Of(w.Context(), author, code)
+	p, err := w.opinions.Find(w.Context(), author, code)
 	w.must(err)
 	if p.Blocked != (h.Status == 2) {
 		w.Errorf("the staff see %t, the author sees status %d", p.Blocked, h.Status)
@@ -107,7 +107,7 @@ func TestOpinionsInAnyOrder(t *testing.T) {
 		if got := w.state(bob.ID, code); got != want {
 			t.Errorf("%v left the post %s, want %s", list, got, want)
 		}
-		p, err := w.opinions.Of(t.Context(), bob.ID, code)
+		p, err := w.opinions.Find(t.Context(), bob.ID, code)
 		w.must(err)
 		if len(p.Rows) != last+1 {
 			t.Errorf("there are %d rows, want %d", len(p.Rows), last+1)
@@ -144,7 +144,7 @@ func TestOriginsTogether(t *testing.T) {
 	decide(moderation.Note, "an appeal waits", "blocked: spam")
 	decide(moderation.Allow, "", "open")
 	counting := func() (list []string) {
-		p, err := w.opinions.Of(t.Context(), bob.ID, code)
+		p, err := w.opinions.Find(t.Context(), bob.ID, code)
 		w.must(err)
 		for _, o := range p.Rows {
 			if o.Counts {

@@ -45,7 +45,7 @@ func (p *Pages) opinionView(c Call, code string) (v opinionView, err error) {
 	if v.code, ok = timelines.ParseCode(code); !ok {
 		return v, timelines.ErrNotFound
 	}
-	if v.post, err = p.opinions.Of(c.Request().Context(), c.By().AccountID, v.code); v.post.Blocked {
+	if v.post, err = p.opinions.Find(c.Request().Context(), c.By().AccountID, v.code); v.post.Blocked {
 		v.decision = moderation.Allow
 	}
 	return v, err
