@@ -40,8 +40,10 @@ import (
 // Tiers brings changes to rivers; *tiers.Tiers implements it. Every method may be called
 // twice for the same change.
 type Tiers interface {
-	// Distribute is Tier 1: the open rivers, then the bus.
+	// Distribute is Tier 1: the open rivers, then the bus. DistributeFirst also says whether
+	// closed rivers are left to Tier 2.
 	Distribute(ctx context.Context, touched []timelines.Touched) error
+	DistributeFirst(ctx context.Context, touched []timelines.Touched) (left bool, err error)
 	// Follow is Tier 2: all live rivers still behind.
 	Follow(ctx context.Context, touched []timelines.Touched) error
 	// Spread retires the closed rivers that r concerns and returns the open ones.

@@ -62,6 +62,7 @@ type calls struct {
 	unsent     func(age time.Duration, limit int) (int64, error) // drafts of visitors
 	posts      *timelines.Maintenance                            // has the scheduled posts; nil: there are none
 	publish    func(scheduled.Due) error                         // its error comes before that of posts
+	complete   bool                                              // Tier 1 leaves nothing to Tier 2
 }
 
 func (c *calls) AnyPostDue(ctx context.Context) (bool, error) {
@@ -94,6 +95,11 @@ func (c *calls) Distribute(ctx context.Context, touched []timelines.Touched) err
 		}
 	}
 	return nil
+}
+
+// DistributeFirst leaves closed rivers to Tier 2, unless complete is set.
+func (c *calls) DistributeFirst(ctx context.Context, touched []timelines.Touched) (left bool, err error) {
+	return !c.complete, c.Distribute(ctx, touched)
 }
 
 func (c *calls) KeepsHomes(context.Context) (bool, error) { return c.homes != nil, nil }

@@ -102,7 +102,7 @@ func TestBrowsersAreTold(t *testing.T) {
 	happens := func(at int64) {
 		t.Helper()
 		r.latest.Store(at)
-		if err := j.note(t.Context(), []timelines.Touched{{PostID: probe}}, 1, []int64{anna.ID}); err != nil {
+		if err := j.note(t.Context(), []timelines.Touched{{PostID: probe}}, 1, true, []int64{anna.ID}); err != nil {
 			t.Fatal(err)
 		}
 		// Events are gathered for some seconds; that time is over now.

@@ -53,21 +53,25 @@ func (w *batchWorker) Work(ctx context.Context, job *riverqueue.Job[batchArgs]) 
 // distribute is Tier 1 of these posts, which were changed at changedAt. It calls applied when open
 // rivers have followed.
 func (j *Jobs) distribute(ctx context.Context, touched []timelines.Touched, changedAt int64, applied func()) error {
-	if err := j.cfg.Tiers.Distribute(ctx, touched); err != nil {
+	left, err := j.cfg.Tiers.DistributeFirst(ctx, touched)
+	if err != nil {
 		return err
 	}
 	applied()
+	if !left {
+		j.metrics.applied(tier2, changedAt)
+	}
 	j.relay.wake()
 	told, err := j.cfg.Rivers.Told(ctx, touched)
 	if err != nil {
 		return err
 	}
-	return j.note(ctx, touched, changedAt, told)
+	return j.note(ctx, touched, changedAt, left, told)
 }
 
-// note appends to behind, with a follow job, and one for stored home feeds. Browsers of the people told of the change are pushed
-// to by jobs of their own.
-func (j *Jobs) note(ctx context.Context, touched []timelines.Touched, changedAt int64, told []int64) error {
+// note appends to behind, with a follow job, if rivers are left to Tier 2, and inserts a job for stored home feeds. Browsers of
+// the people told of the change are pushed to by jobs of their own.
+func (j *Jobs) note(ctx context.Context, touched []timelines.Touched, changedAt int64, left bool, told []int64) error {
 	const query = `
 		INSERT INTO behind (post_id, changed_at, timelines)
 		SELECT n.post_id, @changed_at, n.timelines::bigint[] FROM unnest(@posts::bigint[], @timelines::text[]) AS n (post_id, timelines)`
@@ -80,17 +84,33 @@ func (j *Jobs) note(ctx context.Context, touched []timelines.Touched, changedAt 
 	if err != nil {
 		return err
 	}
-	err = pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"posts": posts, "changed_at": changedAt, "timelines": of})
-		if err != nil {
+	if !left && !keepsHomes && len(told) == 0 {
+		return nil
+	}
+	if !left && !keepsHomes {
+		if any, err := push.Any(ctx, j.pool, told); err != nil || !any {
 			return err
 		}
-		next := []riverqueue.InsertManyParams{{Args: followArgs{}}}
+	}
+	err = pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
+		var next []riverqueue.InsertManyParams
+		if left {
+			_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"posts": posts, "changed_at": changedAt, "timelines": of})
+			if err != nil {
+				return err
+			}
+			next = append(next, riverqueue.InsertManyParams{Args: followArgs{}})
+		}
 		if keepsHomes {
 			next = append(next, riverqueue.InsertManyParams{Args: homesArgs{Touched: touched}})
 		}
-		if _, err = j.client.InsertManyTx(ctx, tx, next); err != nil || len(told) == 0 {
-			return err
+		if len(next) > 0 {
+			if _, err := j.client.InsertManyTx(ctx, tx, next); err != nil {
+				return err
+			}
+		}
+		if len(told) == 0 {
+			return nil
 		}
 		due, err := push.Want(ctx, tx, told)
 		if err != nil || len(due) == 0 {

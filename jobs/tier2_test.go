@@ -135,7 +135,7 @@ func TestCrashWhileFollowingKeepsTheNotes(t *testing.T) {
 	}
 	defer stop(t, j)
 	want := timelines.Touched{PostID: 3, Timelines: []int64{4}}
-	if err := j.note(t.Context(), []timelines.Touched{want}, 0, nil); err != nil {
+	if err := j.note(t.Context(), []timelines.Touched{want}, 0, true, nil); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := j.follow(ctx, maxNotes); err == nil {

@@ -19,24 +19,26 @@ import (
 // nothing.
 const (
 	lookUpByTimeline = `
-		SELECT DISTINCT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0), ` + neededFrom + `
+		SELECT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0), ` + neededFrom + `, ` + isOpen + `
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) t(post_id, timeline_id)
 		CROSS JOIN LATERAL (SELECT * FROM rivers_timelines rt WHERE rt.timeline_id = t.timeline_id OFFSET 0) rt
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.id = rt.river_id LIMIT 1) r
 		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.river_id = r.id AND e.post_id = t.post_id OFFSET 0) e ON true
-		WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen
+		WHERE r.state = 'live' OR r.state = 'building'
+		LIMIT @most`
 	lookUpByViewer = `
-		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0), ` + neededFrom + `
+		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0), ` + neededFrom + `, ` + isOpen + `
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @viewers::bigint[])) a(post_id, user_id)
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.user_id = a.user_id OFFSET 0) r
 		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.river_id = r.id AND e.post_id = a.post_id OFFSET 0) e ON true
-		WHERE (r.state = 'live' OR r.state = 'building') AND (@all OR e.post_id IS NOT NULL OR r.state = 'building')
-			AND r.kind <> ALL(@searches)` + whenOpen
+		WHERE (r.state = 'live' OR r.state = 'building') AND (a.user_id = @actor OR e.post_id IS NOT NULL OR r.state = 'building')
+			AND r.kind <> ALL(@searches)`
 )
 
 // found is what a writer looked up.
 type found struct {
 	targets []*target       // the rivers that it must write
+	many    bool            // there are others, which it leaves out
 	asof    moment          // the server's time before the look-up
 	stamps  map[int64]int64 // of the posts' folds
 	// searched: somebody has a search, which learns of changes by folds. One that is
@@ -46,35 +48,46 @@ type found struct {
 
 // lookUp finds the rivers that a writer must write.
 func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope Scope) (f found, err error) {
-	var byTimeline, byViewer pairs
+	theirs, err := s.touchedTimelines(ctx, touched)
+	if err != nil {
+		return f, err
+	}
+	byTimeline, byViewer := concerned(touched, theirs)
+	var most *int // no limit
 	if scope.Actor != 0 {
 		for _, t := range touched {
 			byViewer.add(t.PostID, scope.Actor)
 		}
-	} else if byTimeline, byViewer, err = s.concerned(ctx, touched); err != nil {
-		return f, err
+		most = new(s.opts.Few + 1)
 	}
 	searches := kindsThat(spec.isSearch)
 	b := &pgx.Batch{}
+	if told := toldOf(theirs); scope.Notices && len(told) > 0 {
+		b.Queue(raiseNoticeClocks, pgx.StrictNamedArgs{"accounts": told})
+	}
 	b.Queue(`SELECT `+momentColumns+`, EXISTS (
 			SELECT FROM rivers r WHERE r.kind = ANY(@searches) AND r.term <> '' AND (r.state = 'live' OR r.state = 'building'))`,
 		pgx.StrictNamedArgs{"searches": searches}).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&f.asof.time, &f.asof.epoch, &f.searched) })
 	rivers := &foundRivers{byID: map[int64]*target{}}
+	registered := 0
 	if len(byTimeline.posts) > 0 {
 		b.Queue(lookUpByTimeline, pgx.StrictNamedArgs{
-			"posts": byTimeline.posts, "timelines": byTimeline.others, "open": scope.Open,
-		}).Query(rivers.collect)
+			"posts": byTimeline.posts, "timelines": byTimeline.others, "most": most,
+		}).Query(func(rows pgx.Rows) (err error) {
+			registered, err = rivers.collect(rows)
+			return err
+		})
 	}
 	if len(byViewer.posts) > 0 {
 		b.Queue(lookUpByViewer, pgx.StrictNamedArgs{
-			"posts": byViewer.posts, "viewers": byViewer.others, "open": scope.Open,
+			"posts": byViewer.posts, "viewers": byViewer.others,
 			// The post may now belong in any of the actor's rivers. Somebody else's like only
 			// marks entries that stand.
-			"all": scope.Actor != 0,
+			"actor": scope.Actor,
 			// Readers bring searches up to date.
 			"searches": searches,
-		}).Query(rivers.collect)
+		}).Query(func(rows pgx.Rows) error { _, err := rivers.collect(rows); return err })
 	}
 	f.stamps = queueStamps(b, postsOf(touched))
 	if err := s.db.SendBatch(ctx, b).Close(); err != nil {
@@ -88,31 +101,36 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		return s.lookUp(ctx, touched, scope)
 	}
 	f.targets = rivers.targets
+	if f.many = most != nil && registered == *most; f.many {
+		f.targets = slices.DeleteFunc(f.targets, func(t *target) bool { return t.name.UserID != scope.Actor })
+	}
 	return f, nil
 }
 
-// foundRivers gathers the rows of a look-up: one for each river and post.
+// foundRivers gathers the rows of look-ups. A river and a post may come several times.
 type foundRivers struct {
 	targets []*target
 	byID    map[int64]*target
 }
 
-func (f *foundRivers) collect(rows pgx.Rows) error {
-	var post, id, stands int64
-	var n Name
-	var needed int64
-	dest := []any{&post, &id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &stands, &needed}
-	_, err := pgx.ForEachRow(rows, dest, func() error {
+// collect adds the rows of a look-up, and returns how many there were.
+func (f *foundRivers) collect(rows pgx.Rows) (n int, err error) {
+	var post, id, stands, needed int64
+	var name Name
+	var open bool
+	dest := []any{&post, &id, &name.UserID, &name.Kind, &name.TheirID, &name.Term, &name.Order, &stands, &needed, &open}
+	_, err = pgx.ForEachRow(rows, dest, func() error {
+		n++
 		t := f.byID[id]
 		if t == nil {
-			t = &target{generation{id, n, map[int64]struct{}{}}, map[int64]int64{}, needed}
+			t = &target{generation{id, name, map[int64]struct{}{}}, map[int64]int64{}, needed, open}
 			f.byID[id] = t
 			f.targets = append(f.targets, t)
 		}
 		t.posts[post] = stands
 		return nil
 	})
-	return err
+	return n, err
 }
 
 // neededFrom is the place from which a river r needs each entry: its floor, if it is live and
@@ -120,10 +138,8 @@ func (f *foundRivers) collect(rows pgx.Rows) error {
 // a look-up that found no mark began before that snapshot, which sees the posts looked up.
 const neededFrom = `CASE WHEN r.state = 'live' AND NOT r.extended THEN r.floor ELSE -9223372036854775808 END`
 
-// whenOpen keeps rivers that are open in a browser or being built.
-const whenOpen = `
-	AND (NOT @open OR r.state = 'building'
-		OR EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))`
+// isOpen says whether a river r is open in a browser or being built.
+const isOpen = `r.state = 'building' OR EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp())`
 
 // pairs are (post, timeline) or (post, account), side by side.
 type pairs struct{ posts, others []int64 }
@@ -136,11 +152,7 @@ func (p *pairs) add(post, other int64) {
 // concerned says how to find the rivers that a change concerns: by the touched timelines,
 // and by the owners of touched timelines of likes and saved posts. All rivers of such an
 // owner show whether the owner likes the post or has saved it.
-func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byTimeline, byViewer pairs, err error) {
-	found, err := s.touchedTimelines(ctx, touched)
-	if err != nil {
-		return byTimeline, byViewer, err
-	}
+func concerned(touched []timelines.Touched, found map[int64]timelines.Timeline) (byTimeline, byViewer pairs) {
 	for _, t := range touched {
 		for _, id := range t.Timelines {
 			byTimeline.add(t.PostID, id)
@@ -149,7 +161,7 @@ func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byT
 			}
 		}
 	}
-	return byTimeline, byViewer, nil
+	return byTimeline, byViewer
 }
 
 // A change with up to fewPosts posts has its node remember their timelines, as somebody is

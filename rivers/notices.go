@@ -337,42 +337,35 @@ func (s *Store) Notices(ctx context.Context, account int64) (UnreadAsk, error) {
 	return UnreadAsk{}, fmt.Errorf("clock row keeps vanishing: %w", ErrUnavailable)
 }
 
-// RaiseNotices raises the notice clocks of the people whose notifications a change concerns:
-// the owners of those of these timelines. It must have happened before a change is
-// acknowledged that takes one back. It costs nothing if there are none.
-func (s *Store) RaiseNotices(ctx context.Context, touched []timelines.Touched) error {
-	accounts, err := s.Told(ctx, touched)
-	if err != nil {
-		return err
-	}
-	return s.raiseNotices(ctx, accounts)
-}
-
-// Told returns the people whose notifications these changes concern. It costs no statement while
-// the node remembers the timelines.
+// Told returns the people whose notifications these changes concern: the owners of those of the
+// touched timelines. It costs no statement while the node remembers the timelines.
 func (s *Store) Told(ctx context.Context, touched []timelines.Touched) ([]int64, error) {
 	found, err := s.touchedTimelines(ctx, touched)
 	if err != nil {
 		return nil, err
 	}
-	var accounts []int64
-	for _, t := range found {
+	return toldOf(found), nil
+}
+
+func toldOf(touched map[int64]timelines.Timeline) (accounts []int64) {
+	for _, t := range touched {
 		if t.Kind == kinds.Notifications {
 			accounts = append(accounts, t.TheirID)
 		}
 	}
-	return accounts, nil
+	return accounts
 }
+
+const raiseNoticeClocks = `
+	INSERT INTO notice_clocks (account_id, n)
+	SELECT id, 1 FROM (SELECT DISTINCT unnest(@accounts::bigint[]) AS id) a ORDER BY id
+	ON CONFLICT (account_id) DO UPDATE SET n = notice_clocks.n + 1`
 
 func (s *Store) raiseNotices(ctx context.Context, accounts []int64) error {
 	if len(accounts) == 0 {
 		return nil
 	}
-	const query = `
-		INSERT INTO notice_clocks (account_id, n)
-		SELECT id, 1 FROM (SELECT DISTINCT unnest(@accounts::bigint[]) AS id) a ORDER BY id
-		ON CONFLICT (account_id) DO UPDATE SET n = notice_clocks.n + 1`
-	if _, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"accounts": accounts}); err != nil {
+	if _, err := s.db.Exec(ctx, raiseNoticeClocks, pgx.StrictNamedArgs{"accounts": accounts}); err != nil {
 		return fmt.Errorf("raise notice clocks: %w", err)
 	}
 	return nil

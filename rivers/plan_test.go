@@ -128,8 +128,8 @@ func TestLookUpOnAGrownSite(t *testing.T) {
 	must(w, pool, err)
 	t.Cleanup(pool.Close)
 	lookUps := map[string]pgx.StrictNamedArgs{
-		lookUpByTimeline: {"posts": []int64{post.PostID}, "timelines": post.Touched, "open": false},
-		lookUpByViewer:   {"posts": []int64{post.PostID}, "viewers": []int64{ann.AccountID}, "open": false, "all": true, "searches": []string{}},
+		lookUpByTimeline: {"posts": []int64{post.PostID}, "timelines": post.Touched, "most": nil},
+		lookUpByViewer:   {"posts": []int64{post.PostID}, "viewers": []int64{ann.AccountID}, "actor": ann.AccountID, "searches": []string{}},
 	}
 	read := func(sql string) (rows int64) {
 		for _, sql := range []string{sql, `SELECT pg_stat_force_next_flush()`} {

@@ -61,6 +61,9 @@ type Options struct {
 	// Depth is how many posts of a home feed or a list are kept. Older ones are read from the
 	// primary store. 0 means the default.
 	Depth int
+	// Few is how many entries of other rivers than those of its Scope a writer writes with them. It
+	// bounds how much longer a request waits. Negative means none, 0 the default.
+	Few int
 	// Folds is how many decoded folds this node keeps in memory.
 	Folds int
 	// Metrics receives figures; nil drops them.
@@ -87,7 +90,7 @@ func (noMetrics) Wrote(int)                                  {}
 
 // DefaultOptions returns the options in force where nothing is set.
 func DefaultOptions() Options {
-	return Options{GraceHome: 24 * time.Hour, Grace: 6 * time.Hour, Depth: 1500, Folds: 10_000}
+	return Options{GraceHome: 24 * time.Hour, Grace: 6 * time.Hour, Depth: 1500, Few: 100, Folds: 10_000}
 }
 
 // writeDeadline is how long after its look-up a writer may still write. Rows that a late
@@ -108,6 +111,10 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 	if opts.Folds <= 0 {
 		opts.Folds = DefaultOptions().Folds
 	}
+	if opts.Few == 0 {
+		opts.Few = DefaultOptions().Few
+	}
+	opts.Few = max(opts.Few, 0)
 	if opts.Depth <= 0 {
 		opts.Depth = DefaultOptions().Depth
 	}

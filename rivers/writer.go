@@ -13,13 +13,18 @@ import (
 	"riverrun/timelines/snapshot"
 )
 
-// Scope says which of the rivers concerned a writer writes.
+// Scope says which of the rivers concerned a writer writes first. It writes the others too if
+// they are few (Options.Few), and leaves them to another writer if not. So where few rivers follow a
+// change, it costs one look-up, one snapshot and one write in all.
 type Scope struct {
-	// Actor limits the writer to this account's live and building rivers (Tier 0). All the
-	// post's timelines then count as touched.
+	// Actor begins with this account's live and building rivers (Tier 0). All the post's
+	// timelines then count as touched.
 	Actor int64
-	// Open limits the writer to rivers that are open in a browser or being built (Tier 1).
+	// Open begins with rivers that are open in a browser or being built (Tier 1).
 	Open bool
+	// Notices also raises the notice clocks of the people whose notifications the change concerns. That
+	// must have happened before a change is acknowledged that takes a notification back.
+	Notices bool
 }
 
 // All is the scope of Tier 2: every live and building river.
@@ -34,6 +39,7 @@ type target struct {
 	posts map[int64]int64
 	// needed is the place below which it needs no entry of a new post.
 	needed int64
+	open   bool // in a browser, or being built
 }
 
 // Distribute brings the rivers concerned up to the present state of these posts, and the
@@ -47,43 +53,66 @@ type target struct {
 // timelines, so a river none of whose timelines was touched has its entry already. A like
 // of a post that ten thousand rivers hold writes the fold once.
 func (s *Store) Distribute(ctx context.Context, touched []timelines.Touched, scope Scope) error {
+	_, err := s.DistributeFirst(ctx, touched, scope)
+	return err
+}
+
+// DistributeFirst is Distribute. It reports whether rivers beyond the scope are left.
+func (s *Store) DistributeFirst(ctx context.Context, touched []timelines.Touched, scope Scope) (left bool, err error) {
 	if len(touched) == 0 {
-		return nil
+		return false, nil
 	}
 	for {
-		inTime, err := s.distributeOnce(ctx, touched, scope)
+		left, inTime, err := s.distributeOnce(ctx, touched, scope)
 		if err != nil || inTime {
-			return err
+			return left, err
 		}
 		s.log.WarnContext(ctx, "writer missed its deadline, starts again", "posts", len(touched))
 	}
 }
 
-func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched, scope Scope) (bool, error) {
+func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched, scope Scope) (left, inTime bool, err error) {
 	looked, err := s.lookUp(ctx, touched, scope)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	pause(ctx, afterLookup)
 	posts := postsOf(touched)
+	var versions map[int64]int64
 	if scope.Actor == 0 {
-		if posts, err = s.behind(ctx, posts, &looked); err != nil || len(posts) == 0 {
-			return err == nil, err
+		if posts, versions, err = s.behind(ctx, posts, &looked); err != nil || len(posts) == 0 {
+			return false, err == nil, err
+		}
+		if scope.Open {
+			looked.leaveClosed(s.opts.Few)
 		}
 	}
 	targets := looked.targets
 	slices.SortFunc(targets, func(a, b *target) int { return cmp.Compare(a.id, b.id) })
 	for first := true; first || len(targets) > 0; first = false {
-		w := batch{posts: posts, stamps: looked.stamps, asof: looked.asof, actor: first && scope.Actor != 0}
+		w := batch{posts: posts, stamps: looked.stamps, versions: versions, asof: looked.asof, actor: first && scope.Actor != 0}
 		w.targets, targets = s.cutBatch(targets)
 		if !first {
 			w.posts = postsFor(w.targets)
 		}
 		if inTime, err := s.writeBatch(ctx, w); err != nil || !inTime {
-			return false, err
+			return false, false, err
 		}
 	}
-	return true, nil
+	return looked.many, true, nil
+}
+
+// leaveClosed takes out the rivers that are not open, if they miss more than few entries.
+func (f *found) leaveClosed(few int) {
+	closed := 0
+	for _, t := range f.targets {
+		if !t.open {
+			closed += len(t.posts)
+		}
+	}
+	if f.many = closed > few; f.many {
+		f.targets = slices.DeleteFunc(f.targets, func(t *target) bool { return !t.open })
+	}
 }
 
 // writePairs is how many entries a writer writes in one transaction. Other writers of the
@@ -98,7 +127,9 @@ type batch struct {
 	targets []*target
 	posts   []int64
 	stamps  map[int64]int64 // of the posts' folds; updated as they are written
-	asof    moment
+	// versions are those of the posts after the look-up, not set for an actor.
+	versions map[int64]int64
+	asof     moment
 	// actor: a request waits, whose change has just made the folds old.
 	actor bool
 }
@@ -151,7 +182,8 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 }
 
 // readBatch reads the states of the batch's posts from one snapshot, and the contents of
-// those whose folds are older, or of all for an actor.
+// those whose folds are older, or of all for an actor: in one round trip, unless a post stands in very
+// many timelines, or has just changed again.
 func (s *Store) readBatch(ctx context.Context, w batch) (
 	states map[int64]*snapshot.PostState, contents map[int64]*snapshot.Content, err error,
 ) {
@@ -161,22 +193,42 @@ func (s *Store) readBatch(ctx context.Context, w batch) (
 			viewers.Add(id, t.name.UserID)
 		}
 	}
-	err = s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
-		if w.actor {
-			states, contents, err = sn.StatesAndContents(ctx, w.posts, viewers, s.foldDepth())
-		} else {
-			states, err = sn.States(ctx, w.posts, viewers)
+	var stale []int64
+	for _, id := range w.posts {
+		if w.actor || w.stamps[id] < w.versions[id] {
+			stale = append(stale, id)
 		}
-		if err != nil {
+	}
+	whole := !slices.ContainsFunc(w.posts, s.mayOverflow)
+	if whole {
+		if states, contents, err = s.primary.ReadPosts(ctx, w.posts, viewers, stale, s.foldDepth()); err != nil {
+			return nil, nil, err
+		}
+	}
+	for id, st := range states {
+		whole = whole && !st.Overflows && (contents[id] != nil || st.Version <= w.stamps[id])
+	}
+	if whole {
+		return states, contents, nil
+	}
+	err = s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
+		if states, err = sn.States(ctx, w.posts, viewers); err != nil {
 			return err
 		}
-		if err := s.readOverflows(ctx, sn, w.targets, states); err != nil || w.actor {
+		if err := s.readOverflows(ctx, sn, w.targets, states); err != nil {
 			return err
 		}
 		contents, err = s.staleContents(ctx, sn, states, w.stamps)
 		return err
 	})
 	return states, contents, err
+}
+
+// mayOverflow guesses by the fold in memory whether a post stands in very many timelines: who likes it
+// or talks there brings it into two.
+func (s *Store) mayOverflow(post int64) bool {
+	f := s.folds.get(s.access.Epoch(), post, 0, false)
+	return f != nil && f.Likes.Total+f.Comments.Total > snapshot.MaxMemberships/2
 }
 
 // readOverflows reads the memberships of the posts that stand in very many timelines, as
@@ -203,32 +255,36 @@ func (s *Store) readOverflows(ctx context.Context, sn *snapshot.Snapshot, target
 	return sn.MembershipsAmong(ctx, states, listed)
 }
 
-// behind returns the posts that are left to do: their folds or entries that were looked up
+// behind returns the posts that are left to do, and the posts' present versions: their folds or entries that were looked up
 // stand below the posts' present versions. A job that repeats what its node did at once
-// finds none. From the rivers found it takes the posts that they need not hold.
+// finds none. From the rivers found it takes the posts that they need not hold, or whose
+// entries stand at these versions.
 //
 // A post of the first version that has no fold needs none here, if no river was found for
 // it and there is no search. The first page that shows the post makes its fold, and cannot
 // make an older one. So a post of an import costs nothing more until somebody looks at it. A
 // post that was changed needs its fold: somebody may be about to store one from before the
 // change.
-func (s *Store) behind(ctx context.Context, posts []int64, looked *found) ([]int64, error) {
-	versions, err := s.primary.Posts.Versions(ctx, posts)
-	if err != nil {
-		return nil, err
+func (s *Store) behind(ctx context.Context, posts []int64, looked *found) (left []int64, versions map[int64]int64, err error) {
+	if versions, err = s.primary.Posts.Versions(ctx, posts); err != nil {
+		return nil, nil, err
 	}
 	if len(posts) > fewPosts {
 		if looked.targets, err = s.leaveOutDeep(ctx, looked.targets, versions); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	held := map[int64]bool{} // posts with a river, and whether an entry is behind
 	for _, t := range looked.targets {
 		for id, stands := range t.posts {
-			held[id] = held[id] || stands < versions[id]
+			is := stands < versions[id]
+			held[id] = held[id] || is
+			if !is {
+				delete(t.posts, id)
+			}
 		}
 	}
-	var left []int64
+	looked.targets = slices.DeleteFunc(looked.targets, func(t *target) bool { return len(t.posts) == 0 })
 	for _, id := range posts {
 		version, stamp := versions[id], looked.stamps[id]
 		entryBehind, shown := held[id]
@@ -237,7 +293,7 @@ func (s *Store) behind(ctx context.Context, posts []int64, looked *found) ([]int
 			left = append(left, id)
 		}
 	}
-	return left, nil
+	return left, versions, nil
 }
 
 // leaveOutDeep takes those new posts from the rivers that would stand below all that anybody

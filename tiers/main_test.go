@@ -1,6 +1,7 @@
 package tiers_test
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math/rand/v2"
@@ -32,6 +33,8 @@ type town struct {
 	store *timelines.Store
 	// depth is to what depth new nodes keep home feeds and lists; 0: the default.
 	depth int
+	// few is how many entries of rivers new nodes write before their tier (rivers.Options); 0: none.
+	few int
 }
 
 // options are such that few people make a post one of the best, and sign up fast.
@@ -68,7 +71,7 @@ func (w *town) quiet() *node {
 	n := &node{secondary: testdb.Open(w.t, w.db.SecondaryURL)}
 	log := slog.New(slog.DiscardHandler)
 	n.store = timelines.Open(testdb.Open(w.t, w.db.PrimaryURL), w.queue, options)
-	n.rivers = rivers.Open(n.secondary, n.store, log, rivers.Options{Depth: w.depth, GraceHome: 24 * time.Hour, Grace: 6 * time.Hour})
+	n.rivers = rivers.Open(n.secondary, n.store, log, rivers.Options{Depth: w.depth, Few: cmp.Or(w.few, -1), GraceHome: 24 * time.Hour, Grace: 6 * time.Hour})
 	if err := n.rivers.Start(w.ctx); err != nil {
 		w.t.Fatalf("start rivers: %v", err)
 	}

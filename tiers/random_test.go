@@ -30,7 +30,10 @@ func TestAnySequence(t *testing.T) {
 		}
 	}
 	w := newTown(t)
-	v := &village{town: w, n: w.quiet()}
+	v := &village{town: w, nodes: []*node{w.quiet()}}
+	w.few = 2 // a change often concerns more rivers, and often not
+	v.nodes = append(v.nodes, w.quiet())
+	v.n = v.nodes[0]
 	for _, name := range []string{"ann", "bob", "cat"} {
 		v.people = append(v.people, w.quick(name))
 		v.names = append(v.names, name)
@@ -44,7 +47,8 @@ func TestAnySequence(t *testing.T) {
 // village is a small town with nothing in it, again and again.
 type village struct {
 	*town
-	n      *node
+	nodes  []*node
+	n      *node // that of this sequence
 	people []timelines.Viewer
 	names  []string // of people, then of groups
 	posts  []timelines.Change
@@ -83,6 +87,7 @@ func (v *village) empty() {
 
 // once does a sequence in an empty village and judges how it ends.
 func (v *village) once(rt *rapid.T) {
+	v.n = rapid.SampledFrom(v.nodes).Draw(rt, "node")
 	v.empty()
 	d := &doings{village: v, rt: rt}
 	all := map[string]func(*rapid.T){}

@@ -25,6 +25,8 @@ type Tiers struct {
 	log     *slog.Logger
 	metrics Metrics
 
+	inHand inHand
+
 	// soon is the bounded queue of the Tier 1 work that this node does at once. Work that
 	// does not fit is left to its job.
 	soon chan soonDone
@@ -36,6 +38,7 @@ type Tiers struct {
 type soonDone struct {
 	touched timelines.Touched
 	at      time.Time // of the commit
+	end     func()    // says that it is done with
 }
 
 // Metrics is told how long changes took to arrive. Implementations must be safe
@@ -136,56 +139,63 @@ func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines
 	}
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), until)
 	defer cancel()
-	if err := t.tier0(ctx, c); err != nil {
+	end := t.inHand.begin(c.PostID)
+	done, err := t.tier0(ctx, c)
+	if err != nil {
+		end()
 		t.log.ErrorContext(ctx, "tier 0 failed", "error", err, "post_id", c.PostID, "clock", c.Clock)
 		return c, fmt.Errorf("%w: %w", ErrBehind, err)
 	}
 	t.metrics.Applied("0", time.Since(began))
-	if c.PostID != 0 {
+	m := Message{Clock: c.Clock}
+	if c.PostID != 0 && done {
+		m.Posts, m.At = []int64{c.PostID}, began.UnixMicro()
+	} else if c.PostID != 0 {
 		select {
-		case t.soon <- soonDone{timelines.Touched{PostID: c.PostID, Timelines: c.Touched}, began}:
+		case t.soon <- soonDone{timelines.Touched{PostID: c.PostID, Timelines: c.Touched}, began, end}:
+			end = func() {}
 		default: // its job will
 		}
 	}
-	if c.Clock != 0 || len(c.Replace) > 0 {
-		t.bus.Publish(Message{Clock: c.Clock})
+	end()
+	if len(m.Posts) > 0 || c.Clock != 0 || len(c.Replace) > 0 {
+		t.bus.Publish(m)
 	}
 	return c, nil
 }
 
 // tier0 also runs for a form whose key was seen before: the first time may have failed
-// between the commit and here.
-func (t *Tiers) tier0(ctx context.Context, c timelines.Change) error {
+// between the commit and here. done says that no river misses the change.
+func (t *Tiers) tier0(ctx context.Context, c timelines.Change) (done bool, err error) {
 	// The clock comes first, since the rest may take long. The change is acknowledged only
 	// after both.
 	if c.Clock != 0 {
 		if err := t.rivers.PublishClock(ctx, c.Clock); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if c.PostID != 0 {
 		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
-		if err := t.rivers.Distribute(ctx, touched, rivers.Scope{Actor: c.Actor}); err != nil {
-			return err
+		left, err := t.rivers.DistributeFirst(ctx, touched, rivers.Scope{Actor: c.Actor, Notices: true})
+		if err != nil {
+			return false, err
 		}
-		if err := t.rivers.RaiseNotices(ctx, touched); err != nil {
-			return err
-		}
+		done = !left
 	}
 	if err := t.rivers.Distribute(ctx, c.Rewritten, rivers.Scope{Actor: c.Actor}); err != nil {
-		return err
+		return false, err
 	}
 	for _, r := range c.Replace {
 		if !r.Everybody && r.ViewerID == c.Actor {
 			if err := t.rivers.Retire(ctx, r); err != nil {
-				return err
+				return false, err
 			}
 		}
 	}
 	if t.home == nil {
-		return nil
+		return done, nil
 	}
-	return t.home.ApplyOwn(ctx, c.Actor, strategies.Events(c)...)
+	return done, t.home.ApplyOwn(ctx, c.Actor, strategies.Events(c)...)
 }
 
 func (t *Tiers) work(ctx context.Context) {
@@ -194,18 +204,21 @@ func (t *Tiers) work(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case first := <-t.soon:
-			batch := []timelines.Touched{first.touched}
+			batch, ends := []timelines.Touched{first.touched}, []func(){first.end}
 			for len(batch) < 100 && len(t.soon) > 0 {
 				select {
 				case more := <-t.soon:
-					batch = append(batch, more.touched)
+					batch, ends = append(batch, more.touched), append(ends, more.end)
 				default:
 				}
 			}
 			// The lag is that of the oldest change.
 			within, cancel := context.WithTimeout(ctx, soonTimeout)
-			err := t.distribute(within, batch, first.at.UnixMicro())
+			_, err := t.distribute(within, batch, rivers.Scope{Open: true}, first.at.UnixMicro())
 			cancel()
+			for _, end := range ends {
+				end()
+			}
 			if err != nil && ctx.Err() == nil {
 				t.log.WarnContext(ctx, "tier 1 left to its job", "error", err)
 			}
@@ -217,24 +230,34 @@ func (t *Tiers) work(ctx context.Context) {
 // the present state of these posts, and then tells every node's hub. It also raises the notice
 // clocks once more, as the node of the change may have died before it did.
 func (t *Tiers) Distribute(ctx context.Context, touched []timelines.Touched) error {
-	if err := t.rivers.RaiseNotices(ctx, touched); err != nil {
-		return err
-	}
-	return t.distribute(ctx, touched, 0)
+	_, err := t.DistributeFirst(ctx, touched)
+	return err
 }
 
-// distribute is Distribute of changes committed at that instant, 0 if that is not
-// known, in microseconds.
-func (t *Tiers) distribute(ctx context.Context, touched []timelines.Touched, at int64) error {
-	if err := t.rivers.Distribute(ctx, touched, rivers.Scope{Open: true}); err != nil {
-		return err
+// DistributeFirst is Distribute. It reports whether closed rivers are left to Tier 2: where few
+// miss the change, they follow at once. It lets this node finish what it does for these posts.
+func (t *Tiers) DistributeFirst(ctx context.Context, touched []timelines.Touched) (left bool, err error) {
+	t.inHand.wait(ctx, postsOf(touched))
+	return t.distribute(ctx, touched, rivers.Scope{Open: true, Notices: true}, 0)
+}
+
+// distribute does Tier 1 of changes committed at that instant, 0 if that is not known, in
+// microseconds.
+func (t *Tiers) distribute(ctx context.Context, touched []timelines.Touched, scope rivers.Scope, at int64) (left bool, err error) {
+	left, err = t.rivers.DistributeFirst(ctx, touched, scope)
+	if err != nil {
+		return false, err
 	}
+	t.bus.Publish(Message{Posts: postsOf(touched), At: at})
+	return left, nil
+}
+
+func postsOf(touched []timelines.Touched) []int64 {
 	posts := make([]int64, len(touched))
 	for i, x := range touched {
 		posts[i] = x.PostID
 	}
-	t.bus.Publish(Message{Posts: posts, At: at})
-	return nil
+	return posts
 }
 
 // KeepsHomes reports whether changes must come into stored home feeds by HomesStep.
@@ -261,11 +284,7 @@ func (t *Tiers) Follow(ctx context.Context, touched []timelines.Touched) error {
 	if err := t.rivers.Distribute(ctx, touched, rivers.All); err != nil {
 		return err
 	}
-	posts := make([]int64, len(touched))
-	for i, x := range touched {
-		posts[i] = x.PostID
-	}
-	t.bus.Publish(Message{Posts: posts})
+	t.bus.Publish(Message{Posts: postsOf(touched)})
 	return nil
 }
 

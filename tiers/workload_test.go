@@ -56,7 +56,10 @@ func TestALivelyTown(t *testing.T) {
 		if w.depth = 0; round > 0 {
 			w.depth = 100
 		}
-		w.nodes = []*node{w.node(), w.node()}
+		first := w.node()
+		w.few = rivers.DefaultOptions().Few // one of the nodes
+		w.nodes = []*node{first, w.node()}
+		w.few = 0
 		w.live(uint64(round))
 		w.sound(w.nodes[0], fmt.Sprintf("round %d, node 0", round))
 		w.sound(w.nodes[1], fmt.Sprintf("round %d, node 1", round))

@@ -101,11 +101,21 @@ func (s *core) updateAggregatesTx(ctx context.Context, tx pgx.Tx, p lockedPost, 
 	return touched, nil
 }
 
-// updateAggregateTx is updateAggregatesTx of one kind, best or mostfaved, after a like,
-// comment or save that counts there, or with adds false after one was taken back. Nearly
-// always nothing follows: the post stands there already, or is not near the threshold. A
-// few look-ups find that out first, because the whole question costs more than a like.
-func (s *core) updateAggregateTx(ctx context.Context, tx pgx.Tx, p lockedPost, kind string, adds bool) ([]int64, error) {
+// belonging is what a look at an aggregate found, after a like, comment or save that counts there, or
+// with adds false after one was taken back. Nearly always nothing follows: the post stands there
+// already, or is not near the threshold. A few look-ups find that out first, because the whole question
+// costs more than a like.
+type belonging struct {
+	adds         bool
+	stands       bool
+	signs, least int
+}
+
+// maybe reports whether updateAggregatesTx may find something to do.
+func (b *belonging) maybe() bool { return b.stands != b.adds && (!b.adds || b.signs >= b.least) }
+
+// queueAggregate adds the look at one aggregate, best or mostfaved, to a batch.
+func (s *core) queueAggregate(b *pgx.Batch, p lockedPost, kind string, adds bool) *belonging {
 	// There are at least as many likes and comments together as people. In this form (see
 	// bump.go), with the limit in the text, the statement's estimated cost is low for any
 	// post, as its real cost is. So the server does not plan it anew for each post, which
@@ -129,17 +139,23 @@ func (s *core) updateAggregateTx(ctx context.Context, tx pgx.Tx, p lockedPost, k
 			(SELECT count(*) FROM (
 				SELECT post_id FROM faves WHERE post_id >= @post ORDER BY post_id, account_id LIMIT %[1]d) f
 			WHERE post_id = @post)`
-	query, least := talk, s.opts.BestOf
+	query, found := talk, &belonging{adds: adds, least: s.opts.BestOf}
 	if kind == kinds.MostFaved {
-		query, least = kept, s.opts.MostFaved
+		query, found.least = kept, s.opts.MostFaved
 	}
-	var stands bool
-	var signs int
-	err := tx.QueryRow(ctx, fmt.Sprintf(query, least), pgx.StrictNamedArgs{"post": p.ID, "kind": kind}).Scan(&stands, &signs)
-	if err != nil {
+	b.Queue(fmt.Sprintf(query, found.least), pgx.StrictNamedArgs{"post": p.ID, "kind": kind}).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&found.stands, &found.signs) })
+	return found
+}
+
+// updateAggregateTx is updateAggregatesTx of one kind after a look at it (queueAggregate).
+func (s *core) updateAggregateTx(ctx context.Context, tx pgx.Tx, p lockedPost, kind string, adds bool) ([]int64, error) {
+	b := &pgx.Batch{}
+	found := s.queueAggregate(b, p, kind, adds)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, fmt.Errorf("look at aggregate: %w", err)
 	}
-	if stands == adds || adds && signs < least {
+	if !found.maybe() {
 		return nil, nil
 	}
 	return s.updateAggregatesTx(ctx, tx, p, kind)

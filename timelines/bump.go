@@ -163,12 +163,17 @@ func (s Maintenance) BumpBlock(ctx context.Context, u PendingBump) error {
 // there, and returns those it was not in. A timeline that held it before keeps its first
 // stamp, so doing and undoing never lifts.
 func (s *core) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account int64, did kinds.Action) ([]int64, error) {
-	const query = enterSelect + `
-		JOIN timelines t ON t.kind = ANY(@kinds) AND t.their_id = @account AND t.term = ''` + enterWrite
-	args := s.enterArgs(p)
-	args["account"], args["kinds"] = account, kinds.By(did)
+	query, args := s.entering(p, account, did)
 	rows, err := tx.Query(ctx, query, args)
 	return collectIDs(rows, err, "timelines entered")
+}
+
+// entering is the statement of enterTx.
+func (s *core) entering(p lockedPost, account int64, did kinds.Action) (query string, args pgx.StrictNamedArgs) {
+	args = s.enterArgs(p)
+	args["account"], args["kinds"] = account, kinds.By(did)
+	return enterSelect + `
+		JOIN timelines t ON t.kind = ANY(@kinds) AND t.their_id = @account AND t.term = ''` + enterWrite, args
 }
 
 // enterNamedTx is enterTx of timelines by id.
@@ -214,7 +219,19 @@ func (s *core) enterArgs(p lockedPost) pgx.StrictNamedArgs {
 // hold it any more, and returns them. It reads the reasons from the stored rows, under
 // the post's lock, so it does not matter which reason went.
 func withdrawTx(ctx context.Context, tx pgx.Tx, post, account int64) ([]int64, error) {
-	query := `
+	query, args := withdrawal(post, account)
+	rows, err := tx.Query(ctx, query, args)
+	left, err := collectIDs(rows, err, "timelines left")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(left)
+	return left, nil
+}
+
+// withdrawal is the statement of withdrawTx.
+func withdrawal(post, account int64) (query string, args pgx.StrictNamedArgs) {
+	query = `
 		WITH reasons AS (
 			SELECT EXISTS (SELECT FROM likes WHERE post_id = @post AND account_id = @account) AS liked,
 				EXISTS (SELECT FROM comments
@@ -225,13 +242,7 @@ func withdrawTx(ctx context.Context, tx pgx.Tx, post, account int64) ([]int64, e
 			SELECT t.id FROM timelines t, reasons r
 			WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsByAction) + ` AND t.their_id = @account AND t.term = '' AND NOT ` + kinds.HoldsByAction() + `
 		), ` + withdrawFromPointless
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "account": account})
-	left, err := collectIDs(rows, err, "timelines left")
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(left)
-	return left, nil
+	return query, pgx.StrictNamedArgs{"post": post, "account": account}
 }
 
 // withdrawFromPointless takes @post out of the timelines of pointless, an earlier query of

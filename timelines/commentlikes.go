@@ -28,7 +28,9 @@ func (s Comments) Unlike(ctx context.Context, actor int64, code string, id int64
 }
 
 // mark runs one statement about the actor and a comment, and tells the comment's author.
-func (s Comments) mark(ctx context.Context, actor int64, code string, id int64, query string, tell telling) (Change, error) {
+func (s Comments) mark(ctx context.Context, actor int64, code string, id int64, query string,
+	tell func(context.Context, pgx.Tx, notices.Doing) ([]int64, error),
+) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
 		if err != nil {

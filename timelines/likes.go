@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/notices"
@@ -17,7 +18,7 @@ func (s Posts) Like(ctx context.Context, actor int64, code string) (Change, erro
 	const query = `
 		INSERT INTO likes (post_id, account_id, created_at) VALUES (@post, @actor, clock_timestamp())
 		ON CONFLICT DO NOTHING`
-	return s.mark(ctx, actor, code, query, kinds.Best, kinds.Liked, notices.TellLike)
+	return s.mark(ctx, actor, code, query, kinds.Best, kinds.Liked, notices.QueueLike)
 }
 
 // Unlike takes the actor's like back. The post leaves the actor's likes, and
@@ -25,20 +26,16 @@ func (s Posts) Like(ctx context.Context, actor int64, code string) (Change, erro
 // people are left. Without a like it succeeds and changes nothing. ErrNotFound if the
 // actor cannot read the post.
 func (s Posts) Unlike(ctx context.Context, actor int64, code string) (Change, error) {
-	return s.unmark(ctx, actor, code, kinds.Best, `DELETE FROM likes WHERE post_id = @post AND account_id = @actor`, notices.UntellLike)
+	return s.unmark(ctx, actor, code, kinds.Best, `DELETE FROM likes WHERE post_id = @post AND account_id = @actor`, notices.QueueUnlike)
 }
 
 // mark runs a statement that sets the actor's like or save of a post. If it was not set,
 // the post enters the actor's timelines that it enters by this action, and the aggregate
 // if it now belongs there. tell, if there is one, tells the post's author.
 func (s Posts) mark(ctx context.Context, actor int64, code, query, aggregate string, did kinds.Action, tell telling) (Change, error) {
-	return s.setMark(ctx, actor, code, query, tell, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
-		entered, err := s.enterTx(ctx, tx, p, actor, did)
-		if err != nil {
-			return nil, err
-		}
-		aggregates, err := s.updateAggregateTx(ctx, tx, p, aggregate, true)
-		return union(entered, aggregates), err
+	return s.setMark(ctx, actor, code, query, aggregate, true, tell, func(b *pgx.Batch, p lockedPost, entered *[]int64) {
+		query, args := s.entering(p, actor, did)
+		queueIDs(b, query, args, entered)
 	})
 }
 
@@ -46,45 +43,51 @@ func (s Posts) mark(ctx context.Context, actor int64, code, query, aggregate str
 // timelines, and the aggregate, that have no reason left to hold it. untell takes back what
 // tell told.
 func (s Posts) unmark(ctx context.Context, actor int64, code, aggregate, query string, untell telling) (Change, error) {
-	return s.setMark(ctx, actor, code, query, untell, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
-		left, err := withdrawTx(ctx, tx, p.ID, actor)
-		if err != nil {
-			return nil, err
-		}
-		aggregates, err := s.updateAggregateTx(ctx, tx, p, aggregate, false)
-		return union(left, aggregates), err
+	return s.setMark(ctx, actor, code, query, aggregate, false, untell, func(b *pgx.Batch, p lockedPost, left *[]int64) {
+		query, args := withdrawal(p.ID, actor)
+		queueIDs(b, query, args, left)
 	})
 }
 
-// telling tells people of a like, or takes that back, and returns their timelines.
-type telling func(context.Context, pgx.Tx, notices.Doing) ([]int64, error)
+// telling adds to a batch the statement that tells people of a like, or takes that back. It sets told
+// to their timelines.
+type telling func(b *pgx.Batch, d notices.Doing, told *[]int64)
 
-func (s Posts) setMark(ctx context.Context, actor int64, code, query string, tell telling,
-	move func(pgx.Tx, lockedPost) (touched []int64, err error),
+// setMark sends all that a mark changes in one round trip. Nothing of it stays if the mark stood, or
+// was not there, already.
+func (s Posts) setMark(ctx context.Context, actor int64, code, query, aggregate string, adds bool, tell telling,
+	move func(b *pgx.Batch, p lockedPost, touched *[]int64),
 ) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
 		if err != nil {
 			return Change{}, err
 		}
-		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"post": p.ID, "actor": actor})
-		if err != nil {
+		var marked int64
+		var moved, told []int64
+		b := &pgx.Batch{}
+		b.Queue(query, pgx.StrictNamedArgs{"post": p.ID, "actor": actor}).Exec(func(tag pgconn.CommandTag) error {
+			marked = tag.RowsAffected()
+			return nil
+		})
+		move(b, p, &moved)
+		if tell != nil && actor != p.AuthorID {
+			tell(b, p.doing(actor, 0), &told)
+		}
+		belongs := s.queueAggregate(b, p, aggregate, adds)
+		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return Change{}, fmt.Errorf("mark post: %w", err)
 		}
-		if tag.RowsAffected() == 0 {
+		if marked == 0 {
 			return Change{}, &unchanged{p.change(actor)}
 		}
-		touched, err := move(tx, p)
-		if err != nil {
-			return Change{}, err
-		}
-		if tell != nil && actor != p.AuthorID {
-			told, err := tell(ctx, tx, p.doing(actor, 0))
+		if belongs.maybe() {
+			aggregates, err := s.updateAggregatesTx(ctx, tx, p, aggregate)
 			if err != nil {
 				return Change{}, err
 			}
-			touched = union(touched, told)
+			moved = append(moved, aggregates...)
 		}
-		return s.touchTx(ctx, tx, p.change(actor), touched)
+		return s.touchTx(ctx, tx, p.change(actor), append(moved, told...))
 	})
 }

@@ -57,22 +57,22 @@ func lockPostIfTx(ctx context.Context, tx pgx.Tx, actor int64, code, condition s
 	}
 	const lock = `
 		UPDATE posts SET version = version + 1
-		WHERE code = @code AND deleted_at IS NULL
-		RETURNING id`
+		WHERE code = @code AND deleted_at IS NULL`
 	// This is a statement of its own. The first one may have waited, so its snapshot and
 	// clock may be old: two comments at the same time would get the same stamp, and a right
 	// that ended meanwhile would still count.
 	stand := `
-		SELECT p.author_id, greatest(` + clockMicros + `, p.fresh_at + 1),
+		SELECT p.id, p.author_id, greatest(` + clockMicros + `, p.fresh_at + 1),
 			EXISTS (
 				SELECT FROM group_admins a JOIN timelines t ON t.kind = 'group' AND t.their_id = a.group_id
 				WHERE a.account_id = @viewer AND t.id = ANY(p.decisive))
-		FROM posts p WHERE p.id = @post AND ` + condition
-	err := tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"code": p.Code}).Scan(&p.ID)
-	if err == nil {
-		err = tx.QueryRow(ctx, stand, pgx.StrictNamedArgs{"post": p.ID, "viewer": actor}).
-			Scan(&p.AuthorID, &p.Stamp, &p.Administers)
-	}
+		FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + condition
+	b := &pgx.Batch{}
+	b.Queue(lock, pgx.StrictNamedArgs{"code": p.Code})
+	b.Queue(stand, pgx.StrictNamedArgs{"code": p.Code, "viewer": actor}).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&p.ID, &p.AuthorID, &p.Stamp, &p.Administers)
+	})
+	err := tx.SendBatch(ctx, b).Close()
 	if errors.Is(err, pgx.ErrNoRows) {
 		return p, ErrNotFound
 	}

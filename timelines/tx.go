@@ -203,6 +203,14 @@ func replacements(list []Replace) []Event {
 	return events
 }
 
+// queueIDs adds a statement to a batch that returns ids.
+func queueIDs(b *pgx.Batch, query string, args pgx.StrictNamedArgs, found *[]int64) {
+	b.Queue(query, args).Query(func(rows pgx.Rows) (err error) {
+		*found, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+		return err
+	})
+}
+
 func collectIDs(rows pgx.Rows, err error, what string) ([]int64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", what, err)

@@ -198,7 +198,11 @@ func (w *observed) addNode() {
 	primary, secondary := testdb.Open(t, w.db.PrimaryURL), testdb.Open(t, w.db.SecondaryURL)
 	n := &webtest.Site{T: t, DB: w.db}
 	n.Store = timelines.Open(primary, announcer, options)
-	n.Rivers = rivers.Open(secondary, n.Store, log, rivers.DefaultOptions())
+	rivered := rivers.DefaultOptions()
+	if len(w.nodes)%2 == 1 {
+		rivered.Few = -1 // its changes reach other people's pages by Tier 1 and Tier 2
+	}
+	n.Rivers = rivers.Open(secondary, n.Store, log, rivered)
 	n.Tiers = tiers.New(tiers.Config{Timelines: n.Store, Rivers: n.Rivers, Secondary: secondary, Log: log})
 	if n.Blobs, err = (blobs.Location{}).Open(ctx, w.files); err != nil {
 		t.Fatal(err)

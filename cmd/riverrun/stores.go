@@ -59,6 +59,9 @@ func openStores(ctx context.Context, c *config, log *slog.Logger, as ownership) 
 	}
 	// Rivers can be made again from timelines, so none of their writes waits for a disk.
 	secondary.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
+	// Its statements have one good plan each, whatever their arguments, and planning anew would take longer
+	// than most of them take.
+	secondary.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	if s.secondary, err = c.pool(ctx, secondary); err != nil {
 		return nil, fmt.Errorf("secondary store: %w", err)
 	}

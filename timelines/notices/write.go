@@ -52,12 +52,11 @@ const (
 			GROUP BY c.author_id ORDER BY max(c.created_at) DESC LIMIT @most)`
 )
 
-// TellLike tells the post's author of a like. Like the functions below, it is one statement
-// under the post's lock, and returns the recipients' timelines in which the post moved. It
-// does not tell people who do not want events of that kind, or have muted the post.
-func TellLike(ctx context.Context, tx pgx.Tx, d Doing) ([]int64, error) {
-	return tell(ctx, tx, likedPost, d.args())
-}
+// QueueLike adds the statement to a batch that tells the post's author of a like. It sets told to
+// the recipients' timelines in which the post moved. Like the functions below, it is one statement
+// under the post's lock, and does not tell people who do not want events of that kind, or have muted
+// the post.
+func QueueLike(b *pgx.Batch, d Doing, told *[]int64) { queueIDs(b, told, telling(likedPost), d.args()) }
 
 // TellCommentLike tells the author of d.Comment of a like.
 func TellCommentLike(ctx context.Context, tx pgx.Tx, d Doing) ([]int64, error) {
@@ -95,7 +94,11 @@ func TellParties(ctx context.Context, tx pgx.Tx, d Doing, directs []int64) ([]in
 }
 
 func tell(ctx context.Context, tx pgx.Tx, whom string, args pgx.StrictNamedArgs) ([]int64, error) {
-	query := `
+	return ids(ctx, tx, "tell people", telling(whom), args)
+}
+
+func telling(whom string) string {
+	return `
 		WITH concerned (account_id, kind) AS (` + whom + `
 		), told AS (
 			INSERT INTO notifications (account_id, post_id, kind, actor_id, comment_id, at)
@@ -117,14 +120,13 @@ func tell(ctx context.Context, tx pgx.Tx, whom string, args pgx.StrictNamedArgs)
 		SET withdrawn = false, entered_at = greatest(e.entered_at, excluded.entered_at),
 			fresh_at = greatest(e.entered_at, excluded.entered_at)
 		RETURNING timeline_id`
-	return ids(ctx, tx, "tell people", query, args)
 }
 
-// UntellLike takes back what TellLike told. Like the functions below it is one statement, and
-// returns the recipients' timelines, in which the post stands again where their last event
-// left puts it, or no more.
-func UntellLike(ctx context.Context, tx pgx.Tx, d Doing) ([]int64, error) {
-	return untell(ctx, tx, `n.comment_id = 0 AND n.kind = 1 AND n.actor_id = @actor`, pgx.StrictNamedArgs{"post": d.Post, "actor": d.Actor})
+// QueueUnlike adds the statement to a batch that takes back what QueueLike told. Like the functions
+// below it is one statement, about the recipients' timelines, in which the post stands again where
+// their last event left puts it, or no more.
+func QueueUnlike(b *pgx.Batch, d Doing, told *[]int64) {
+	queueIDs(b, told, untelling(`n.comment_id = 0 AND n.kind = 1 AND n.actor_id = @actor`), pgx.StrictNamedArgs{"post": d.Post, "actor": d.Actor})
 }
 
 // UntellCommentLike takes back what TellCommentLike told.
@@ -194,9 +196,13 @@ func UntellParties(ctx context.Context, tx pgx.Tx, d Doing, directs []int64) ([]
 }
 
 func untell(ctx context.Context, tx pgx.Tx, what string, args pgx.StrictNamedArgs) ([]int64, error) {
+	return ids(ctx, tx, "take back what people were told", untelling(what), args)
+}
+
+func untelling(what string) string {
 	// A statement does not see what it deletes itself, so it leaves those rows out by key. The
 	// timelines' rows are looked up in the form that bump.go of package timelines explains.
-	query := `
+	return `
 		WITH gone AS (
 			DELETE FROM notifications n WHERE n.post_id = @post AND ` + what + `
 			RETURNING n.account_id, n.comment_id, n.kind, n.actor_id
@@ -220,7 +226,6 @@ func untell(ctx context.Context, tx pgx.Tx, what string, args pgx.StrictNamedArg
 		SET withdrawn = s.at IS NULL, entered_at = coalesce(s.at, e.entered_at), fresh_at = coalesce(s.at, e.fresh_at)
 		FROM standing s WHERE e.ctid = s.row_at
 		RETURNING e.timeline_id`
-	return ids(ctx, tx, "take back what people were told", query, args)
 }
 
 // Timelines returns the timelines of kind notifications that hold a post.
@@ -229,6 +234,13 @@ func Timelines(ctx context.Context, tx pgx.Tx, post int64) ([]int64, error) {
 		SELECT t.id FROM (SELECT DISTINCT account_id FROM notifications WHERE post_id = @post) n
 		JOIN timelines t ON t.kind = 'notifications' AND t.their_id = n.account_id AND t.term = ''`,
 		pgx.StrictNamedArgs{"post": post})
+}
+
+func queueIDs(b *pgx.Batch, found *[]int64, query string, args pgx.StrictNamedArgs) {
+	b.Queue(query, args).Query(func(rows pgx.Rows) (err error) {
+		*found, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+		return err
+	})
 }
 
 func ids(ctx context.Context, tx pgx.Tx, what, query string, args pgx.StrictNamedArgs) ([]int64, error) {

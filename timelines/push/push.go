@@ -160,6 +160,15 @@ func Answered(ctx context.Context, db files.DB, a Answers) error {
 	return nil
 }
 
+// Any reports whether one of these accounts wants pushes.
+func Any(ctx context.Context, db files.DB, accounts []int64) (is bool, err error) {
+	const query = `SELECT EXISTS (SELECT FROM push_subscriptions WHERE account_id = ANY(@accounts))`
+	if err := db.QueryRow(ctx, query, pgx.StrictNamedArgs{"accounts": accounts}).Scan(&is); err != nil {
+		return false, fmt.Errorf("ask who wants pushes: %w", err)
+	}
+	return is, nil
+}
+
 // Want notes that something is new for these accounts, and returns those for which a job is to be
 // made: they have browsers to tell, and none waits for them yet.
 func Want(ctx context.Context, tx pgx.Tx, accounts []int64) ([]int64, error) {

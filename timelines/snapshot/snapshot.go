@@ -25,7 +25,13 @@ type Snapshot struct {
 // few pages, reading it whole for each of them would look as good to the server. The
 // statements have one good plan, whatever their arguments: planning each anew would take
 // longer than most statements take, and for one post three times as long as reading it.
-const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = off; SET LOCAL plan_cache_mode = force_generic_plan`
+const begin = beginSnapshot + `; ` + noScans + `; ` + onePlan
+
+const (
+	beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
+	noScans       = `SET LOCAL enable_seqscan = off`
+	onePlan       = `SET LOCAL plan_cache_mode = force_generic_plan`
+)
 
 // Read calls fn with a snapshot: one read-only transaction at REPEATABLE READ. The
 // instant is that of fn's first statement.
@@ -200,6 +206,26 @@ func (sn *Snapshot) StatesAndContents(ctx context.Context, posts []int64, viewer
 	states := queueStates(batch, posts, viewers)
 	contents := queueContents(batch, posts, d)
 	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, nil, fmt.Errorf("read posts: %w", err)
+	}
+	return states, contents, nil
+}
+
+// ReadPosts is States, and Contents of those of these posts whose fold is asked for, of a snapshot of
+// their own: all in one round trip.
+func ReadPosts(ctx context.Context, pool *pgxpool.Pool, posts []int64, viewers ViewerPairs, folded []int64, d Depth) (
+	states map[int64]*PostState, contents map[int64]*Content, err error,
+) {
+	batch := &pgx.Batch{}
+	for _, sql := range []string{beginSnapshot, noScans, onePlan} {
+		batch.Queue(sql)
+	}
+	states = queueStates(batch, posts, viewers)
+	if len(folded) > 0 {
+		contents = queueContents(batch, folded, d)
+	}
+	batch.Queue(`COMMIT`)
+	if err := pool.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, nil, fmt.Errorf("read posts: %w", err)
 	}
 	return states, contents, nil

@@ -165,6 +165,9 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 	}
 	log := s.log.logger()
 	s.Store = timelines.Open(s.DB.Primary, announcer, StoreOptions(t))
+	if _, measures := t.(*testing.B); !measures {
+		opts.Few = -1 // the test says when changes reach others (FollowUp)
+	}
 	s.Rivers = rivers.Open(s.DB.Secondary, s.Store, log, opts)
 	made := strategies.NewHomes(cmp.Or(home, strategies.NameRivers), strategies.Stores{Primary: s.Store, Rivers: s.Rivers, Secondary: s.DB.Secondary})
 	s.Tiers = tiers.New(tiers.Config{Timelines: s.Store, Rivers: s.Rivers, Home: made, Secondary: s.DB.Secondary, Log: log})

@@ -1,0 +1,64 @@
+package tiers
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// inHand are the changes that this node brings into rivers right now. The queue wakes the workers as
+// soon as a change is committed. A job that did not wait for its own node would do the same work at the
+// same time, and the request would wait for both.
+type inHand struct {
+	mu    sync.Mutex
+	posts map[int64][]chan struct{} // each is closed when a change of that post is done with
+}
+
+// patience bounds how long a job waits for its node: it must not need it.
+const patience = time.Second
+
+// begin says that this node has a change of a post in hand, until end is called.
+func (h *inHand) begin(post int64) (end func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	done := make(chan struct{})
+	if h.posts == nil {
+		h.posts = map[int64][]chan struct{}{}
+	}
+	h.posts[post] = append(h.posts[post], done)
+	return sync.OnceFunc(func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		left := slices.DeleteFunc(h.posts[post], func(c chan struct{}) bool { return c == done })
+		if h.posts[post] = left; len(left) == 0 {
+			delete(h.posts, post)
+		}
+		close(done)
+	})
+}
+
+// wait returns when the changes of these posts that are in hand now are done with, or it has no more
+// patience.
+func (h *inHand) wait(ctx context.Context, posts []int64) {
+	h.mu.Lock()
+	var all []chan struct{}
+	for _, post := range posts {
+		all = append(all, h.posts[post]...)
+	}
+	h.mu.Unlock()
+	if len(all) == 0 {
+		return
+	}
+	most := time.NewTimer(patience)
+	defer most.Stop()
+	for _, done := range all {
+		select {
+		case <-done:
+		case <-most.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
