@@ -119,6 +119,25 @@ func TestTwoNodesFollow(t *testing.T) {
 	}
 }
 
+// TestNothingIsLeftToTier2: where Tier 1 brought all rivers up, it leaves no note and no job.
+func TestNothingIsLeftToTier2(t *testing.T) {
+	pool := prepare(t)
+	worked := make(chan struct{}, 1)
+	c := &calls{complete: true, distribute: func(context.Context, timelines.Touched) error {
+		worked <- struct{}{}
+		return nil
+	}}
+	start(t, config(t, pool, c))
+	announce(t, pool, timelines.Touched{PostID: 1})
+	receive(t, "tier 1", worked)
+	await(t, "the job is done", func() bool {
+		return count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'distribute' AND state = 'completed'`) == 1
+	})
+	if n, m := count(t, pool, countNotes), count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'follow'`); n != 0 || m != 0 {
+		t.Errorf("%d notes and %d jobs, want none", n, m)
+	}
+}
+
 // TestCrashWhileFollowingKeepsTheNotes cancels a follow in the middle, as the
 // end of its process would: the notes must be there for the next one.
 func TestCrashWhileFollowingKeepsTheNotes(t *testing.T) {

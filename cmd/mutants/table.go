@@ -56,7 +56,7 @@ var mutants = []mutant{
 	{
 		"notices: a clock is not raised before what was told is taken back",
 		"web", "TestNothingNarrowedIsTold",
-		[]edit{{"tiers/tiers.go", "\t\tif err := t.rivers.RaiseNotices(ctx, touched); err != nil {", "\t\tif err := error(nil); err != nil {"}},
+		[]edit{{"tiers/tiers.go", "rivers.Scope{Actor: c.Actor, Notices: true}", "rivers.Scope{Actor: c.Actor}"}},
 	},
 	{
 		"notices: what is remembered is used whatever the clock says",
@@ -251,7 +251,7 @@ var mutants = []mutant{
 	{
 		"tier 0: the actor's rivers are left to jobs",
 		"tiers", "TestMyChangeIsInMyRivers",
-		[]edit{{"tiers/tiers.go", "	if c.PostID != 0 {\n		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}\n		if err := t.rivers.Distribute(ctx, touched, rivers.Scope{Actor", "	if false {\n		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}\n		if err := t.rivers.Distribute(ctx, touched, rivers.Scope{Actor"}},
+		[]edit{{"tiers/tiers.go", "	if c.PostID != 0 {\n		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}\n		left, err", "	if false {\n		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}\n		left, err"}},
 	},
 	{
 		"write: rivers of one viewer that are being built are not looked up",
@@ -398,8 +398,8 @@ var mutants = []mutant{
 // Edits of several mutants.
 var (
 	unseen = []edit{
-		{"rivers/lookup.go", "WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen", "WHERE r.state = 'live'` + whenOpen"},
-		{"rivers/lookup.go", "WHERE (r.state = 'live' OR r.state = 'building') AND (@all", "WHERE r.state = 'live' AND (@all"},
+		{"rivers/lookup.go", "WHERE r.state = 'live' OR r.state = 'building'\n		LIMIT", "WHERE r.state = 'live'\n		LIMIT"},
+		{"rivers/lookup.go", "WHERE (r.state = 'live' OR r.state = 'building') AND (a.user_id", "WHERE r.state = 'live' AND (a.user_id"},
 	}
 	entryVersions = []edit{{"rivers/entry.go", "excluded.version > entries.version AND", ""}}
 	tombstones    = []edit{{"rivers/entry.go", "	b := &pgx.Batch{}\n	if err := s.queueFolds", "	b := &pgx.Batch{}\n	entries = slices.DeleteFunc(entries, func(e entry) bool { return e.Deleted })\n	if err := s.queueFolds"}}
