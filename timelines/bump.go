@@ -36,55 +36,54 @@ const clockMicros = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
 // bumped is true for a row e of a timeline that follows bumps.
 var bumped = `NOT EXISTS (SELECT FROM timelines n WHERE n.id = e.timeline_id AND n.kind IN ` + kinds.SQL(kinds.Spec.IsByNotice) + `)`
 
-// bumpTx bumps the post after a new comment if the rule says so: it is younger than a day,
-// or had more than two comments within the last day, the new one included (source: 000).
-// Its rows in base timelines, its own timeline, the aggregates and the actor's timelines
-// move with it; rows in other filter timelines too if they are few. moved are the
-// timelines in which it moved, without those it has left; rest says that rows have still
-// to follow.
-func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []int64, rest bool, err error) {
+// bumping is what a bump did. moved are the timelines in which the post moved, without those it has
+// left; rest says that rows have still to follow.
+type bumping struct {
+	moved []int64
+	rest  bool
+}
+
+// queueBump adds the statement to a batch that bumps the post after a new comment if the rule says so:
+// it is younger than a day, or had more than two comments within the last day, the new one included
+// (source: 000). Its rows in base timelines, its own timeline, the aggregates and the actor's timelines
+// move with it; rows in other filter timelines too if they are few.
+func queueBump(b *pgx.Batch, p lockedPost, actor int64) *bumping {
 	// Deleted comments do not count. This statement counts by itself, so it sees the
 	// comments that were committed while the post's lock was waited for.
-	const fresh = `
-		UPDATE posts p SET fresh_at = @stamp
-		WHERE p.id = @post AND (
-			p.created_at > now() - interval '1 day'
-			OR 2 < (SELECT count(*) FROM (
-				SELECT FROM comments c
-				WHERE c.post_id = @post AND c.deleted_at IS NULL AND c.created_at > now() - interval '1 day'
-				LIMIT 3) recent))`
-	tag, err := tx.Exec(ctx, fresh, pgx.StrictNamedArgs{"post": p.ID, "stamp": p.Stamp})
-	if err != nil {
-		return nil, false, fmt.Errorf("bump post: %w", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return nil, false, nil
-	}
+	//
 	// Withdrawn rows follow too: they keep the post's place in rivers where another timeline
 	// still holds it.
-	rows := `
-		WITH always AS (
-			SELECT unnest(p.decisive) AS id FROM posts p WHERE p.id = @post
+	query := `
+		WITH fresh AS (
+			UPDATE posts p SET fresh_at = @stamp
+			WHERE p.id = @post AND (
+				p.created_at > now() - interval '1 day'
+				OR 2 < (SELECT count(*) FROM (
+					SELECT FROM comments c
+					WHERE c.post_id = @post AND c.deleted_at IS NULL AND c.created_at > now() - interval '1 day'
+					LIMIT 3) recent))
+			RETURNING p.decisive
+		), always AS (
+			SELECT unnest(f.decisive) AS id FROM fresh f
 			UNION
-			SELECT t.id FROM timelines t WHERE t.kind = 'post' AND t.their_id = @post AND t.term = ''
+			SELECT t.id FROM fresh, timelines t WHERE t.kind = 'post' AND t.their_id = @post AND t.term = ''
 			UNION
-			SELECT t.id FROM timelines t WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsPersonal) + ` AND t.their_id = @actor AND t.term = ''
+			SELECT t.id FROM fresh, timelines t
+			WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsPersonal) + ` AND t.their_id = @actor AND t.term = ''
 			UNION
-			SELECT t.id FROM timelines t WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsAggregate) + ` AND t.their_id = 0
+			SELECT t.id FROM fresh, timelines t WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsAggregate) + ` AND t.their_id = 0
 		), others AS MATERIALIZED (
-			SELECT e.timeline_id AS id FROM timeline_entries e
-			WHERE e.post_id = @post AND e.timeline_id NOT IN (SELECT id FROM always) AND ` + bumped + `
+			SELECT e.ctid AS at, e.fresh_at FROM timeline_entries e
+			WHERE EXISTS (SELECT FROM fresh) AND e.post_id = @post AND e.timeline_id NOT IN (SELECT id FROM always) AND ` + bumped + `
 			LIMIT @few + 1
-		), moving AS (
-			SELECT id FROM always
-			UNION ALL
-			SELECT id FROM others WHERE (SELECT count(*) FROM others) <= @few
 		), standing AS MATERIALIZED (
-			SELECT e.at FROM moving CROSS JOIN LATERAL (
+			SELECT e.at FROM always CROSS JOIN LATERAL (
 				SELECT e.ctid AS at, e.post_id, e.fresh_at FROM timeline_entries e
-				WHERE e.timeline_id = moving.id AND e.post_id >= @post
+				WHERE e.timeline_id = always.id AND e.post_id >= @post
 				ORDER BY e.post_id LIMIT 1) e
 			WHERE e.post_id = @post AND e.fresh_at < @stamp
+			UNION ALL
+			SELECT at FROM others WHERE fresh_at < @stamp AND (SELECT count(*) FROM others) <= @few
 		), moved AS (
 			UPDATE timeline_entries e SET fresh_at = @stamp
 			FROM standing WHERE e.ctid = standing.at
@@ -92,13 +91,10 @@ func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []
 		)
 		SELECT ARRAY(SELECT timeline_id FROM moved WHERE NOT withdrawn ORDER BY timeline_id),
 			(SELECT count(*) FROM others) > @few`
-	err = tx.QueryRow(ctx, rows, pgx.StrictNamedArgs{
-		"post": p.ID, "actor": actor, "stamp": p.Stamp, "few": bumpFew,
-	}).Scan(&moved, &rest)
-	if err != nil {
-		return nil, false, fmt.Errorf("bump rows: %w", err)
-	}
-	return moved, rest, nil
+	did := &bumping{}
+	b.Queue(query, pgx.StrictNamedArgs{"post": p.ID, "actor": actor, "stamp": p.Stamp, "few": bumpFew}).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&did.moved, &did.rest) })
+	return did
 }
 
 // BumpBlock lets one block of the post's rows in filter timelines follow its

@@ -31,7 +31,7 @@ type NewComment struct {
 // Create comments on a post. ErrNotFound if the author cannot read it, ErrBlocked
 // if they can read it only through groups that block them (see Block). The post enters the
 // author's comments and discussions, fresh there the first time, and is bumped everywhere
-// if it is young or much discussed (see bumpTx). The comment's tags and mentions bring the
+// if it is young or much discussed (see queueBump). The comment's tags and mentions bring the
 // post to their timelines, as the post's own do. A Key that was sent before is handled as
 // in Posts.Create, and a stranger's comment too many is a *StrangerError.
 func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
@@ -76,15 +76,16 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		if _, err := attach.setTx(ctx, tx, n.Author, p.ID, c.CommentID); err != nil {
 			return Change{}, err
 		}
-		bumped, rest, err := bumpTx(ctx, tx, p, n.Author)
-		if err != nil {
-			return Change{}, err
+		b := &pgx.Batch{}
+		bump := queueBump(b, p, n.Author)
+		var entered []int64
+		query, args := s.entering(p, n.Author, kinds.Commented)
+		queueIDs(b, query, args, &entered)
+		belongs := s.queueAggregate(b, p, kinds.Best, true)
+		if err := tx.SendBatch(ctx, b).Close(); err != nil {
+			return Change{}, fmt.Errorf("bump post: %w", err)
 		}
-		entered, err := s.enterTx(ctx, tx, p, n.Author, kinds.Commented)
-		if err != nil {
-			return Change{}, err
-		}
-		if rest {
+		if bump.rest {
 			if err := s.announceTx(ctx, tx, PendingBump{PostID: p.ID}); err != nil {
 				return Change{}, err
 			}
@@ -98,14 +99,16 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		aggregates, err := s.updateAggregateTx(ctx, tx, p, kinds.Best, true)
-		if err != nil {
-			return Change{}, err
+		var aggregates []int64
+		if belongs.maybe() {
+			if aggregates, err = s.updateAggregatesTx(ctx, tx, p, kinds.Best); err != nil {
+				return Change{}, err
+			}
 		}
 		if err := drafts.RemoveTx(ctx, tx, n.Author, n.Draft); err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, c, slices.Concat(bumped, entered, named, told, aggregates))
+		return s.touchTx(ctx, tx, c, slices.Concat(bump.moved, entered, named, told, aggregates))
 	})
 }
 

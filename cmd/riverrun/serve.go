@@ -25,6 +25,7 @@ func runServe(ctx context.Context, e *env, args []string) (err error) {
 	if len(rest) != 0 {
 		return usagef("serve: %q is one too many", rest[0])
 	}
+	collectLess()
 	// This comes first, so that an address in use is an error before anything starts.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.listen)
 	if err != nil {

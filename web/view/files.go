@@ -2,7 +2,6 @@ package view
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -148,16 +147,12 @@ func headline(loc *Locale, plain string, list []rivers.Attachment) string {
 }
 
 // uploadTexts are the texts of upload.js, as JSON.
-func uploadTexts(loc *Locale) string {
-	texts, err := json.Marshal(map[string]string{
+var uploadTexts = perLocale(func(loc *Locale) string {
+	return asJSON(map[string]string{
 		"remove": loc.T("files.remove"), "uploading": loc.T("files.uploading"), "unsent": loc.T("files.unsent"),
 		"alt": loc.T("files.alt"), "altOf": loc.T("files.alt.of"),
 	})
-	if err != nil {
-		return "" // strings always encode
-	}
-	return string(texts)
-}
+})
 
 // cardURL is the address of the picture of a post's card.
 func cardURL(e *Entry) string { return e.path() + "/preview" }

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"encoding/json"
 	"net/url"
 
 	"riverrun/rivers"
@@ -60,7 +59,7 @@ func (v *River) news() forms {
 }
 
 // scriptTexts are the texts river.js writes itself, as JSON.
-func scriptTexts(loc *Locale) (string, error) {
+var scriptTexts = perLocale(func(loc *Locale) string {
 	texts := map[string]string{}
 	for name, key := range map[string]string{
 		"older": "river.older", "end": "river.end", "offline": "script.offline", "unsent": "script.unsent", "ended": "script.ended", "left": "script.left",
@@ -71,9 +70,8 @@ func scriptTexts(loc *Locale) (string, error) {
 	}
 	away := loc.counted["away"]
 	texts["away.one"], texts["away.few"], texts["away.many"], texts["away.other"] = away.one, away.few, away.many, away.other
-	b, err := json.Marshal(texts)
-	return string(b), err
-}
+	return asJSON(texts)
+})
 
 // digit is a truth as a data attribute has it.
 func digit(b bool) string {
