@@ -253,6 +253,7 @@ func (s *killed) post(reader *visitor) (page string, release func()) {
 	alice := s.signIn(s.node, "alice")
 	reader.page("/") // the river is made
 	s.untilIdle()
+	s.crowd()
 	hold, err := s.db.Primary.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -278,6 +279,31 @@ func (s *killed) post(reader *visitor) (page string, release func()) {
 		t.Fatalf("the page lacks %d posts, want all %d: nothing would be tried", len(got), len(s.posts))
 	}
 	return page, release
+}
+
+// crowd makes so many rivers like the reader's that a post reaches none of others before it is
+// acknowledged (rivers.Options.Few).
+func (s *killed) crowd() {
+	s.t.Helper()
+	conn, err := s.db.Secondary.Acquire(s.t.Context()) // temporary tables are a connection's own
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer conn.Release()
+	for _, query := range []string{
+		`CREATE TEMPORARY TABLE one AS SELECT * FROM rivers WHERE state = 'live'
+			ORDER BY (SELECT count(*) FROM rivers_timelines WHERE river_id = id) DESC LIMIT 1`,
+		`INSERT INTO rivers (id, user_id, their_id, epoch, floor, finished, state, kind, term, ord, knows)
+			SELECT i, 1000000 + i, their_id, epoch, floor, finished, state, kind, term, ord, knows FROM one, generate_series(1, 200) i`,
+		`INSERT INTO rivers_timelines (river_id, timeline_id)
+			SELECT i, timeline_id FROM one JOIN rivers_timelines ON river_id = id, generate_series(1, 200) i`,
+		`INSERT INTO visits (river_id, visited_at) SELECT i, now() FROM generate_series(1, 200) i`,
+		`DROP TABLE one`,
+	} {
+		if _, err := conn.Exec(s.t.Context(), query); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 }
 
 // kill kills alice's node, and then lets the jobs of others go on.

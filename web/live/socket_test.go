@@ -122,6 +122,8 @@ func TestHandshake(t *testing.T) {
 		}
 		if conn != nil {
 			_ = conn.Close(websocket.StatusNormalClosure, "")
+			// Only two are allowed at once, and those that follow are refused for something else.
+			webtest.Await(t, "the socket to be gone", func() bool { return s.Figure("riverrun_sockets_open") == 0 })
 		}
 	}
 	webtest.Await(t, "all sockets to end", func() bool { return s.Figure("riverrun_sockets_open") == 0 })
