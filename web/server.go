@@ -235,8 +235,10 @@ func New(c Config) (*Server, error) {
 		now:             time.Now,
 	}
 	if c.Metrics != nil {
-		if err := c.Metrics.Register(s.pageTook); err != nil {
-			return nil, fmt.Errorf("register metrics: %w", err)
+		for _, of := range []prometheus.Collector{s.pageTook, rendered{pages}} {
+			if err := c.Metrics.Register(of); err != nil {
+				return nil, fmt.Errorf("register metrics: %w", err)
+			}
 		}
 	}
 	s.rivers.OnEpoch(marks.Forget)

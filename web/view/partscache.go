@@ -2,12 +2,14 @@ package view
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"riverrun/rivers"
+	"riverrun/timelines/access"
 )
 
 // sharedKey is everything that shared parts depend on, except people's names (see
@@ -29,8 +31,9 @@ type sharedKey struct {
 // sharedParts are rendered bytes, the same for all viewers of one key. They are
 // immutable.
 type sharedParts struct {
-	body, comments []byte
-	named          []namedAs
+	body, comments       []byte
+	named                []namedAs
+	bodySum, commentsSum uint64
 }
 
 // namedAs is the name, title and picture of an account when a part was rendered.
@@ -44,24 +47,46 @@ func (s sharedParts) size() int {
 	return n
 }
 
-// partsBytes bounds the cache of rendered parts, in bytes.
+// ownKey is everything that a viewer's own parts depend on. The sets are those of one moment: when the
+// viewer's change, they are others. The tag is of the names, and of what was decided (Renderer.Tag).
+type ownKey struct {
+	sets               *access.Sets
+	lang               string
+	page               string // where its forms lead back to
+	river              rivers.Name
+	post, epoch        int64
+	stamp              rivers.Stamp
+	tag                uint64
+	full, liked, faved bool
+}
+
+// ownParts are rendered bytes for one viewer, with their checksums. They are immutable.
+type ownParts struct {
+	why, acts, likes []byte
+	sums             [PartCount]uint64
+}
+
+func (p ownParts) size() int { return len(p.why) + len(p.acts) + len(p.likes) + 512 }
+
+// partsBytes bounds each cache of rendered parts, in bytes.
 const partsBytes = 64 << 20
 
-// partsCache keeps rendered shared parts, the least recently used go first, up
+// partsCache keeps rendered parts, the least recently used go first, up
 // to a number of bytes. It is safe for concurrent use.
-type partsCache struct {
+type partsCache[K comparable, V interface{ size() int }] struct {
 	budget int
 
-	mu   sync.Mutex // guards what follows
-	used int
-	lru  *simplelru.LRU[sharedKey, sharedParts]
+	mu           sync.Mutex // guards what follows
+	used         int
+	lru          *simplelru.LRU[K, V]
+	hits, misses int64
 }
 
 // newPartsCache returns a cache of at most budget bytes.
-func newPartsCache(budget int) *partsCache {
-	c := &partsCache{budget: budget}
+func newPartsCache[K comparable, V interface{ size() int }](budget int) *partsCache[K, V] {
+	c := &partsCache[K, V]{budget: budget}
 	// Entries are bounded by their bytes; the count only has to be no smaller.
-	lru, err := simplelru.NewLRU(max(budget/256, 1), func(_ sharedKey, gone sharedParts) { c.used -= gone.size() })
+	lru, err := simplelru.NewLRU(max(budget/256, 1), func(_ K, gone V) { c.used -= gone.size() })
 	if err != nil {
 		panic(err) // only a size below one is refused
 	}
@@ -69,18 +94,20 @@ func newPartsCache(budget int) *partsCache {
 	return c
 }
 
-// get returns the parts if everybody in them still has the same name.
-func (c *partsCache) get(key sharedKey, named []namedAs) (sharedParts, bool) {
+// get returns the parts of a key, if there are any that holds accepts.
+func (c *partsCache[K, V]) get(key K, holds func(V) bool) (found V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	found, ok := c.lru.Get(key)
-	if !ok || !slices.Equal(found.named, named) {
-		return sharedParts{}, false
+	if found, ok = c.lru.Get(key); ok && holds(found) {
+		c.hits++
+		return found, true
 	}
-	return found, true
+	c.misses++
+	var none V
+	return none, false
 }
 
-func (c *partsCache) put(key sharedKey, made sharedParts) {
+func (c *partsCache[K, V]) put(key K, made V) {
 	size := made.size()
 	if size > c.budget/4 {
 		return // one giant would push out all others
@@ -93,6 +120,18 @@ func (c *partsCache) put(key sharedKey, made sharedParts) {
 	}
 	c.used += size
 	c.lru.Add(key, made)
+}
+
+// CacheUse is how a cache of rendered parts is used.
+type CacheUse struct {
+	Bytes        int
+	Hits, Misses int64
+}
+
+func (c *partsCache[K, V]) use() CacheUse {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return CacheUse{c.used, c.hits, c.misses}
 }
 
 // timeMark stands around an instant (microseconds) in rendered parts, in the

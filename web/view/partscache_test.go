@@ -4,25 +4,33 @@ import (
 	"bytes"
 	"sync"
 	"testing"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+	"riverrun/timelines/access"
+	"riverrun/timelines/admin"
+	"riverrun/timelines/kinds"
 )
+
+func always(sharedParts) bool { return true }
 
 func TestPartsCacheIsBounded(t *testing.T) {
 	const budget = 100_000
-	c := newPartsCache(budget)
+	c := newPartsCache[sharedKey, sharedParts](budget)
 	for post := range int64(1000) {
 		c.put(sharedKey{post: post}, sharedParts{body: make([]byte, 1000)})
 		if c.used > budget {
 			t.Fatalf("after %d posts: %d bytes, want at most %d", post+1, c.used, budget)
 		}
 	}
-	if _, ok := c.get(sharedKey{post: 999}, nil); !ok {
+	if _, ok := c.get(sharedKey{post: 999}, always); !ok {
 		t.Error("the newest is gone")
 	}
-	if _, ok := c.get(sharedKey{post: 0}, nil); ok {
+	if _, ok := c.get(sharedKey{post: 0}, always); ok {
 		t.Error("the oldest is still there")
 	}
 	c.put(sharedKey{post: 2000}, sharedParts{body: make([]byte, budget)})
-	if _, ok := c.get(sharedKey{post: 999}, nil); !ok {
+	if _, ok := c.get(sharedKey{post: 999}, always); !ok {
 		t.Error("a giant pushed the others out")
 	}
 	// The same key again counts once.
@@ -34,13 +42,13 @@ func TestPartsCacheIsBounded(t *testing.T) {
 }
 
 func TestPartsCacheConcurrently(t *testing.T) {
-	c := newPartsCache(50_000)
+	c := newPartsCache[sharedKey, sharedParts](50_000)
 	var g sync.WaitGroup
 	for range 8 {
 		g.Go(func() {
 			for i := range int64(500) {
 				key := sharedKey{post: i % 60}
-				if found, ok := c.get(key, nil); ok && len(found.body) != int(i%60)+1 {
+				if found, ok := c.get(key, always); ok && len(found.body) != int(i%60)+1 {
 					t.Errorf("post %d: %d bytes", i%60, len(found.body))
 				}
 				c.put(key, sharedParts{body: make([]byte, i%60+1)})
@@ -61,5 +69,70 @@ func TestFillTimes(t *testing.T) {
 		if got := FillTimes([]byte(odd), loc, testNow); bytes.ContainsRune(got, 0) {
 			t.Errorf("fillTimes(%q) = %q", odd, got)
 		}
+	}
+}
+
+// What a viewer's own parts depend on keeps them apart: each change of it renders as without a cache.
+func TestOwnPartsFollowWhatTheyDependOn(t *testing.T) {
+	r := testRenderer(t)
+	base := func() *Base {
+		p := testPresent(t, r, anna, "en")
+		p.PageAddress = "/"
+		return p
+	}
+	first := base()
+	item := testItem()
+	changes := map[string]func(p *Base, it *rivers.Item){
+		"nothing":          func(*Base, *rivers.Item) {},
+		"liked":            func(_ *Base, it *rivers.Item) { it.Liked = !it.Liked },
+		"saved":            func(_ *Base, it *rivers.Item) { it.Faved = !it.Faved },
+		"hidden":           func(_ *Base, it *rivers.Item) { it.Hidden = true },
+		"muted":            func(_ *Base, it *rivers.Item) { it.Muted = true },
+		"full":             func(_ *Base, it *rivers.Item) { it.Full = true },
+		"a later version":  func(_ *Base, it *rivers.Item) { it.Stamp.Fold++; it.Fold = &rivers.Fold{Text: it.Fold.Text, Faves: 7} },
+		"another page":     func(p *Base, _ *rivers.Item) { p.PageAddress = "/bob" },
+		"another language": func(p *Base, _ *rivers.Item) { p.Locale = LocaleOf("ru") },
+		"a role":           func(p *Base, _ *rivers.Item) { s := *p.Sets; s.Role = admin.Moderator; p.Sets = &s },
+		"nobody signed in": func(p *Base, _ *rivers.Item) { p.Viewer, p.Sets = timelines.Viewer{}, noSets },
+		"somebody else":    func(p *Base, _ *rivers.Item) { p.Viewer.AccountID, p.Sets = bob, &access.Sets{AccountID: bob} },
+		"a new title":      func(p *Base, _ *rivers.Item) { a := p.Names[dee]; a.Title = "Dee"; p.Names[dee] = a },
+		"a new name":       func(p *Base, _ *rivers.Item) { a := p.Names[dee]; a.Name = "didi"; p.Names[dee] = a },
+		"why it is here": func(_ *Base, it *rivers.Item) {
+			it.Why = []timelines.Timeline{{ID: 99, Kind: kinds.Likes, TheirID: dee}}
+		},
+		"a river of a group": func(p *Base, _ *rivers.Item) { p.RiverName = rivers.Name{Kind: rivers.Group, TheirID: chess} },
+	}
+	for what, change := range changes {
+		t.Run(what, func(t *testing.T) {
+			if _, err := r.entryParts(first, item); err != nil {
+				t.Fatal(err)
+			}
+			p, it := base(), item
+			p.Sets = first.Sets
+			change(p, &it)
+			got, err := r.entryParts(p, it)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := testRenderer(t).entryParts(p, it)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range []struct {
+				name      string
+				got, want []byte
+			}{{"why", got.Why, want.Why}, {"acts", got.Acts, want.Acts}, {"likes", got.Likes, want.Likes}} {
+				if !bytes.Equal(part.got, part.want) {
+					t.Errorf("%s: got\n%s\nwant\n%s", part.name, part.got, part.want)
+				}
+			}
+			if got.Sums != want.Sums {
+				t.Errorf("sums %v, want %v", got.Sums, want.Sums)
+			}
+		})
+	}
+	hits := r.own.use().Hits
+	if _, err := r.entryParts(first, item); err != nil || r.own.use().Hits != hits+1 {
+		t.Errorf("the same entry was rendered again: %d hits after %d, %v", r.own.use().Hits, hits, err)
 	}
 }

@@ -29,7 +29,8 @@ type Context struct {
 type Renderer struct {
 	access *access.Cache
 	epoch  func() int64 // of the secondary store
-	parts  *partsCache
+	parts  *partsCache[sharedKey, sharedParts]
+	own    *partsCache[ownKey, ownParts]
 	reads  *reads.Cache
 	asset  func(name string) string
 	now    func() time.Time
@@ -54,7 +55,7 @@ func NewRenderer(c Config) *Renderer {
 		c.Now = time.Now
 	}
 	return &Renderer{
-		access: c.Access, epoch: c.Access.Epoch, parts: newPartsCache(partsBytes), reads: c.Reads, asset: c.Asset, now: c.Now,
+		access: c.Access, epoch: c.Access.Epoch, parts: newPartsCache[sharedKey, sharedParts](partsBytes), own: newPartsCache[ownKey, ownParts](partsBytes), reads: c.Reads, asset: c.Asset, now: c.Now,
 	}
 }
 
@@ -85,11 +86,14 @@ func (r *Renderer) ViewerName(ctx context.Context, v timelines.Viewer) (string, 
 	return found[v.AccountID].Name, nil
 }
 
+// noSets are those of a page that has none.
+var noSets = &access.Sets{}
+
 // NewBase returns a Base without names, for an anonymous viewer unless the
 // caller says more.
 func (r *Renderer) NewBase(loc *Locale) *Base {
 	return &Base{
-		Locale: loc, Sets: &access.Sets{}, Names: map[int64]timelines.Account{}, subfeeds: map[int64]timelines.Subfeed{},
+		Locale: loc, Sets: noSets, Names: map[int64]timelines.Account{}, subfeeds: map[int64]timelines.Subfeed{},
 		Now: r.now(), asset: r.asset,
 	}
 }
@@ -182,20 +186,49 @@ func (r *Renderer) entryParts(p *Base, it rivers.Item) (Parts, error) {
 	parts := Parts{
 		Body:     FillTimes(shared.body, p.Locale, p.Now),
 		Comments: FillTimes(shared.comments, p.Locale, p.Now),
+		Tag:      r.Tag(&it, p.Sets, p.Names, p.marks),
 	}
-	if parts.Why, err = Bytes(e.why()); err != nil {
+	own, err := r.ownParts(e, parts.Tag)
+	if err != nil {
 		return Parts{}, err
 	}
-	if parts.Acts, err = Bytes(entryActs(e)); err != nil {
-		return Parts{}, err
-	}
-	if parts.Likes, err = Bytes(EntryLikes(e, likesShown(it.Full))); err != nil {
-		return Parts{}, err
-	}
-	parts.Tag = r.Tag(&it, p.Sets, p.Names, p.marks)
-	parts.sum(parts.Why, shared.body, parts.Acts, parts.Likes, shared.comments)
+	parts.Why, parts.Acts, parts.Likes, parts.Sums = own.why, own.acts, own.likes, own.sums
+	parts.Sums[PartBody], parts.Sums[PartComments] = shared.bodySum, shared.commentsSum
 	return parts, nil
 }
+
+// ownParts returns the parts of an entry that depend on the viewer. A page that is asked for again has
+// nearly all of them.
+func (r *Renderer) ownParts(e *Entry, tag uint64) (ownParts, error) {
+	it := e.Item
+	key := ownKey{
+		sets: e.Sets, lang: e.Locale.Lang, page: e.PageAddress, river: e.RiverName, post: it.PostID, epoch: it.Fold.Epoch,
+		stamp: it.Stamp, tag: tag, full: it.Full, liked: it.Liked, faved: it.Faved,
+	}
+	if found, ok := r.own.get(key, func(ownParts) bool { return true }); ok {
+		return found, nil
+	}
+	var made ownParts
+	var err error
+	if made.why, err = Bytes(e.why()); err != nil {
+		return made, err
+	}
+	if made.acts, err = Bytes(entryActs(e)); err != nil {
+		return made, err
+	}
+	if made.likes, err = Bytes(EntryLikes(e, likesShown(it.Full))); err != nil {
+		return made, err
+	}
+	for i, html := range [...][]byte{PartWhy: made.why, PartActs: made.acts, PartLikes: made.likes} {
+		made.sums[i] = maphash.Bytes(partSeed, html)
+	}
+	r.own.put(key, made)
+	return made, nil
+}
+
+// CacheUses say how the caches of rendered parts are used: of those that viewers share, and of their
+// own.
+func (r *Renderer) CacheUses() (shared, own CacheUse) { return r.parts.use(), r.own.use() }
 
 // noticeParts renders an entry of the page of notifications: what happened stands in the place
 // of why it is here, and instead of the post there is what it is about. The viewer's answer
@@ -235,8 +268,9 @@ func (r *Renderer) entryArticle(p *Base, it rivers.Item, parts Parts, over bool)
 
 // shared returns the parts of an entry that do not depend on the viewer.
 func (r *Renderer) shared(e *Entry) (sharedParts, error) {
-	key := e.sharedKey()
-	if found, ok := r.parts.get(key, e.named()); ok {
+	// The parts serve if everybody in them still has the same name.
+	key, named := e.sharedKey(), e.named()
+	if found, ok := r.parts.get(key, func(s sharedParts) bool { return slices.Equal(s.named, named) }); ok {
 		return found, nil
 	}
 	// The cache keeps this for other viewers, so it is rendered without one.
@@ -249,7 +283,10 @@ func (r *Renderer) shared(e *Entry) (sharedParts, error) {
 	if err != nil {
 		return sharedParts{}, err
 	}
-	made := sharedParts{body: body, comments: comments, named: e.named()}
+	made := sharedParts{
+		body: body, comments: comments, named: named,
+		bodySum: maphash.Bytes(partSeed, body), commentsSum: maphash.Bytes(partSeed, comments),
+	}
 	r.parts.put(key, made)
 	return made, nil
 }
@@ -350,7 +387,7 @@ func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timel
 	// The order of the likers depends on the viewer too.
 	for _, id := range namedIn(nil, sets, it) {
 		add(id)
-		for _, text := range []string{names[id].Title, names[id].Picture} {
+		for _, text := range []string{names[id].Name, names[id].Title, names[id].Picture} {
 			add(int64(len(text)))
 			b = append(b, text...)
 		}
