@@ -80,7 +80,7 @@ func TestFewRiversFollowAtOnce(t *testing.T) {
 	w.sound()
 }
 
-// What is read in one round trip is what a snapshot shows, but for contents that nobody asked for.
+// One round trip reads the same as a snapshot, without the contents that nobody asked for.
 func TestPostsAreReadAsInASnapshot(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")

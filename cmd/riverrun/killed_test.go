@@ -281,8 +281,8 @@ func (s *killed) post(reader *visitor) (page string, release func()) {
 	return page, release
 }
 
-// crowd makes so many rivers like the reader's that a post reaches none of others before it is
-// acknowledged (rivers.Options.Few).
+// crowd makes two hundred rivers like the reader's, so that posts reach the reader by jobs alone
+// (rivers.Options.Few).
 func (s *killed) crowd() {
 	s.t.Helper()
 	conn, err := s.db.Secondary.Acquire(s.t.Context()) // temporary tables are a connection's own

@@ -72,7 +72,7 @@ func TestFillTimes(t *testing.T) {
 	}
 }
 
-// What a viewer's own parts depend on keeps them apart: each change of it renders as without a cache.
+// A viewer's own parts look as without a cache, whatever changes that they depend on.
 func TestOwnPartsFollowWhatTheyDependOn(t *testing.T) {
 	r := testRenderer(t)
 	base := func() *Base {
