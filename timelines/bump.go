@@ -155,16 +155,9 @@ func (s Maintenance) BumpBlock(ctx context.Context, u PendingBump) error {
 	return err
 }
 
-// enterTx puts the post into the account's timelines that it enters by this action, fresh
-// there, and returns those it was not in. A timeline that held it before keeps its first
+// entering is the statement that puts the post into the account's timelines that it enters by this
+// action, fresh there, and returns those it was not in. A timeline that held it before keeps its first
 // stamp, so doing and undoing never lifts.
-func (s *core) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account int64, did kinds.Action) ([]int64, error) {
-	query, args := s.entering(p, account, did)
-	rows, err := tx.Query(ctx, query, args)
-	return collectIDs(rows, err, "timelines entered")
-}
-
-// entering is the statement of enterTx.
 func (s *core) entering(p lockedPost, account int64, did kinds.Action) (query string, args pgx.StrictNamedArgs) {
 	args = s.enterArgs(p)
 	args["account"], args["kinds"] = account, kinds.By(did)
@@ -172,7 +165,7 @@ func (s *core) entering(p lockedPost, account int64, did kinds.Action) (query st
 		JOIN timelines t ON t.kind = ANY(@kinds) AND t.their_id = @account AND t.term = ''` + enterWrite, args
 }
 
-// enterNamedTx is enterTx of timelines by id.
+// enterNamedTx does what entering does, for timelines by id.
 func (s *core) enterNamedTx(ctx context.Context, tx pgx.Tx, p lockedPost, timelines []int64) ([]int64, error) {
 	const query = enterSelect + `
 		JOIN unnest(@timelines::bigint[]) AS t (id) ON true` + enterWrite

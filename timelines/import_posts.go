@@ -340,7 +340,7 @@ func (a *importAccount) enter(p *importPost, did kinds.Action, at int64) {
 	}
 }
 
-// replay runs the rules of queueBump and enterTx over the post's activity at its own dates. It
+// replay runs the rules of queueBump and entering over the post's activity at its own dates. It
 // notes the entries and returns the freshness of the post.
 func (p *importPost) replay(maxAge time.Duration) int64 {
 	const day = 24 * time.Hour
