@@ -42,10 +42,9 @@ var mutants = []mutant{
 	{
 		"change: fresh_at is read in the statement that locks the post",
 		"timelines", "TestBumpIsLaterThanWhatItWaitedFor",
-		[]edit{{"timelines/posts.go", "SET version = version + 1\n		WHERE code = @code AND deleted_at IS NULL\n		RETURNING id`", `
+		[]edit{{"timelines/posts.go", "SET version = version + 1\n		WHERE code = @code AND deleted_at IS NULL`", `
 			SET version = version + 1, fresh_at = (SELECT fresh_at FROM posts WHERE code = @code)
-			WHERE code = @code AND deleted_at IS NULL
-			RETURNING id` + "`"}},
+			WHERE code = @code AND deleted_at IS NULL` + "`"}},
 	},
 	{
 		"change: entering a timeline again gets a new stamp",
