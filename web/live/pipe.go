@@ -29,5 +29,15 @@ func (p *pipe) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 			return nil, nil, errors.Join(err, conn.Close())
 		}
 	}
-	return conn, rw, nil
+	if rw.Reader.Buffered() > 0 {
+		return conn, rw, nil
+	}
+	// The server's own buffers are larger than most frames, and would stay as long as the socket.
+	return conn, bufio.NewReadWriter(bufio.NewReaderSize(conn, readBuffer), bufio.NewWriterSize(conn, writeBuffer)), nil
 }
+
+// These are the sizes of a socket's buffers in bytes. Larger frames pass through in parts.
+const (
+	readBuffer  = 512
+	writeBuffer = 1024
+)

@@ -52,8 +52,12 @@ type socket struct {
 	// compared for it.
 	readMarks atomic.Uint64
 
+	// own are the goroutines of the socket besides its reader. Once gone is set, none begins.
+	own sync.WaitGroup
+
 	// mu guards the fields below. No other lock is taken while it is held.
 	mu     sync.Mutex
+	gone   bool
 	inbox  inbox
 	ended  bool
 	code   websocket.StatusCode
@@ -94,7 +98,8 @@ const (
 	frameBurst      = 16
 )
 
-// Serve answers the handshake of a socket for viewer v and returns when the socket has ended.
+// Serve answers the handshake of a socket for viewer v, and returns then. The socket goes on without the
+// goroutine of the request, which would keep the request and all that it grew for. Stop waits for it.
 // address is where the request comes from, as limits count it. With signedOut the socket is
 // closed at once with CloseSignedOut: a script cannot read the status of a refused handshake.
 //
@@ -104,18 +109,17 @@ const (
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, address string, signedOut bool) {
 	// The request's own context says nothing about a connection that was hijacked.
 	ctx, cut := context.WithCancel(context.WithoutCancel(r.Context()))
-	defer cut()
 	s := &socket{
 		hub: h, viewer: v, address: address, clientKey: clientKey(v, address), cut: cut,
 		wake: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	s.unread.Store(unasked)
 	if status := h.admit(s); status != http.StatusSwitchingProtocols {
+		cut()
 		w.Header().Set("Retry-After", "10")
 		http.Error(w, http.StatusText(status), status)
 		return
 	}
-	defer h.dismiss(s)
 	conn, err := websocket.Accept(&pipe{w, h.cfg.SendBuffer}, r, &websocket.AcceptOptions{
 		// Frames are small, and a compressor for each connection is large.
 		CompressionMode: websocket.CompressionDisabled,
@@ -124,6 +128,8 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 		OriginPatterns: h.cfg.Origins,
 	})
 	if err != nil {
+		cut()
+		h.dismiss(s)
 		return // Accept has answered
 	}
 	conn.SetReadLimit(maxFrame)
@@ -131,12 +137,21 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 	if signedOut {
 		s.end(CloseSignedOut, "signed out")
 	}
-	var own sync.WaitGroup
-	own.Go(func() { s.write(ctx) })
-	own.Go(func() { s.ping(ctx) })
+	go s.live(ctx)
+}
+
+// live is a socket's life from the handshake to its end.
+func (s *socket) live(ctx context.Context) {
+	defer s.hub.dismiss(s)
+	s.own.Go(func() { s.write(ctx) })
+	beat := s.beat(ctx)
 	s.read(ctx)
-	cut()
-	own.Wait()
+	s.cut()
+	beat.Stop()
+	s.mu.Lock()
+	s.gone = true
+	s.mu.Unlock()
+	s.own.Wait()
 }
 
 func clientKey(v timelines.Viewer, address string) string {
@@ -293,43 +308,47 @@ func clip(reason string) string {
 	return strings.ToValidUTF8(reason[:100], "") // the cut may be inside a character
 }
 
-// ping finds out that the other end has gone without a word. It also sends beat frames, by
-// which a script, which sees no pings, knows that this end is there.
-func (s *socket) ping(ctx context.Context) {
-	t := time.NewTicker(s.hub.cfg.PingEvery)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.over:
-			return
-		case <-t.C:
+// beat pings the other end again and again, until the timer is stopped or the socket ends. Between two
+// pings no goroutine waits.
+func (s *socket) beat(ctx context.Context) (timer *time.Timer) {
+	s.mu.Lock() // until the timer is set
+	defer s.mu.Unlock()
+	timer = time.AfterFunc(s.hub.cfg.PingEvery, func() {
+		s.mu.Lock()
+		over := s.gone || s.ended
+		if !over {
+			s.own.Add(1)
 		}
-		within, cancel := context.WithTimeout(ctx, s.hub.cfg.PongWithin)
-		s.writing.Lock()
-		err := s.conn.Ping(within)
-		s.writing.Unlock()
-		cancel()
-		if err != nil {
-			s.cut()
+		s.mu.Unlock()
+		if over {
 			return
 		}
-		if err := s.send(ctx, "beat", frameBeat); err != nil {
-			return
+		defer s.own.Done()
+		if s.ping(ctx) {
+			timer.Reset(s.hub.cfg.PingEvery)
 		}
+	})
+	return timer
+}
+
+// ping finds out that the other end has gone without a word. It also sends a beat frame, by
+// which a script, which sees no pings, knows that this end is there. It reports whether the socket goes
+// on.
+func (s *socket) ping(ctx context.Context) bool {
+	within, cancel := context.WithTimeout(ctx, s.hub.cfg.PongWithin)
+	defer cancel()
+	s.writing.Lock()
+	err := s.conn.Ping(within)
+	s.writing.Unlock()
+	if err != nil {
+		s.cut()
+		return false
 	}
+	return s.send(ctx, "beat", frameBeat) == nil
 }
 
 // write does what the inbox asks for until the socket ends.
 func (s *socket) write(ctx context.Context) {
-	defer func() {
-		// As with a page over HTTP: one that panics does not end the process.
-		if v := recover(); v != nil {
-			s.hub.cfg.Log.ErrorContext(ctx, "socket panicked", "panic", v, "stack", string(debug.Stack()))
-			s.cut()
-		}
-	}()
 	v := &shownPage{socket: s}
 	defer v.leave()
 	silent := time.AfterFunc(s.hub.cfg.SubscribeWithin, func() { s.end(CloseSilent, "nothing subscribed to") })
@@ -351,10 +370,25 @@ func (s *socket) write(ctx context.Context) {
 		if n.subscribe != nil {
 			silent.Stop()
 		}
-		if err := v.work(ctx, n); err != nil && !errors.Is(err, errEnding) {
-			code, reason := s.hub.closeFor(ctx, err)
-			s.end(code, reason)
+		// A goroutine that has rendered a page keeps the stack that it grew for that.
+		var work sync.WaitGroup
+		work.Go(func() { s.work(ctx, v, n) })
+		work.Wait()
+	}
+}
+
+// work does what an inbox asks for.
+func (s *socket) work(ctx context.Context, v *shownPage, n inbox) {
+	defer func() {
+		// As with a page over HTTP: one that panics does not end the process.
+		if v := recover(); v != nil {
+			s.hub.cfg.Log.ErrorContext(ctx, "socket panicked", "panic", v, "stack", string(debug.Stack()))
+			s.cut()
 		}
+	}()
+	if err := v.work(ctx, n); err != nil && !errors.Is(err, errEnding) {
+		code, reason := s.hub.closeFor(ctx, err)
+		s.end(code, reason)
 	}
 }
 
