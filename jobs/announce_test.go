@@ -173,7 +173,7 @@ func TestInsertParams(t *testing.T) {
 		timelines.Replace{Everybody: true, Kinds: []string{"hashtag"}, Terms: []string{"весна"}},
 		timelines.Upkeep{},
 		timelines.TouchedBatch{{PostID: 9, Timelines: []int64{6, 7}}, {PostID: 3}},
-	}, now)
+	}, now, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,9 +186,9 @@ func TestInsertParams(t *testing.T) {
 		got = append(got, p.Args.Kind()+" "+string(text))
 	}
 	want := []string{
-		`distribute {"post_id":9,"timelines":"1,2,3","at":1234567}`,
+		`distribute {"post_id":9,"timelines":"1,2,3","at":1234567,"change":5}`,
 		`replace {"viewer_id":5,"kinds":["home"]}`,
-		`distribute {"post_id":8,"timelines":"","at":1234567}`,
+		`distribute {"post_id":8,"timelines":"","at":1234567,"change":5}`,
 		`bump {"post_id":9,"after":77}`,
 		`replace {"everybody":true}`,
 		`replace {"account_id":4,"kinds":["user"]}`,
@@ -199,7 +199,7 @@ func TestInsertParams(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("jobs (-want +got):\n%s", diff)
 	}
-	if _, err := insertParams([]timelines.Event{nil}, now); err == nil {
+	if _, err := insertParams([]timelines.Event{nil}, now, 0); err == nil {
 		t.Error("an unknown event was dropped in silence")
 	}
 }

@@ -41,9 +41,9 @@ import (
 // twice for the same change.
 type Tiers interface {
 	// Distribute is Tier 1: the open rivers, then the bus. DistributeFirst also says whether
-	// closed rivers are left to Tier 2.
+	// closed rivers are left to Tier 2; it does nothing if this process did all of that change.
 	Distribute(ctx context.Context, touched []timelines.Touched) error
-	DistributeFirst(ctx context.Context, touched []timelines.Touched) (left bool, err error)
+	DistributeFirst(ctx context.Context, touched []timelines.Touched, change uint64) (left bool, err error)
 	// Follow is Tier 2: all live rivers still behind.
 	Follow(ctx context.Context, touched []timelines.Touched) error
 	// Spread retires the closed rivers that r concerns and returns the open ones.

@@ -98,7 +98,7 @@ func (c *calls) Distribute(ctx context.Context, touched []timelines.Touched) err
 }
 
 // DistributeFirst leaves closed rivers to Tier 2, unless complete is set.
-func (c *calls) DistributeFirst(ctx context.Context, touched []timelines.Touched) (left bool, err error) {
+func (c *calls) DistributeFirst(ctx context.Context, touched []timelines.Touched, _ uint64) (left bool, err error) {
 	return !c.complete, c.Distribute(ctx, touched)
 }
 

@@ -29,7 +29,7 @@ type distributeWorker struct {
 func (w *distributeWorker) Work(ctx context.Context, job *riverqueue.Job[distributeArgs]) error {
 	t := timelines.Touched{PostID: job.Args.PostID, Timelines: job.Args.Timelines}
 	applied := func() { w.jobs.metrics.applied(tier1, job.Args.At) }
-	if err := w.jobs.distribute(ctx, []timelines.Touched{t}, job.Args.At, applied); err != nil {
+	if err := w.jobs.distribute(ctx, []timelines.Touched{t}, job.Args.Change, job.Args.At, applied); err != nil {
 		return fmt.Errorf("distribute post %d: %w", t.PostID, err)
 	}
 	return nil
@@ -44,16 +44,16 @@ type batchWorker struct {
 
 // Work implements riverqueue.Worker.
 func (w *batchWorker) Work(ctx context.Context, job *riverqueue.Job[batchArgs]) error {
-	if err := w.jobs.distribute(ctx, job.Args.Touched, job.Args.At, func() {}); err != nil {
+	if err := w.jobs.distribute(ctx, job.Args.Touched, 0, job.Args.At, func() {}); err != nil {
 		return fmt.Errorf("distribute a batch of %d posts: %w", len(job.Args.Touched), err)
 	}
 	return nil
 }
 
-// distribute is Tier 1 of these posts, which were changed at changedAt. It calls applied when open
-// rivers have followed.
-func (j *Jobs) distribute(ctx context.Context, touched []timelines.Touched, changedAt int64, applied func()) error {
-	left, err := j.cfg.Tiers.DistributeFirst(ctx, touched)
+// distribute is Tier 1 of these posts, which were changed at changedAt, by the change of that name if they
+// are one. It calls applied when open rivers have followed.
+func (j *Jobs) distribute(ctx context.Context, touched []timelines.Touched, change uint64, changedAt int64, applied func()) error {
+	left, err := j.cfg.Tiers.DistributeFirst(ctx, touched, change)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ type found struct {
 	targets []*target       // the rivers that it must write
 	many    bool            // there are others, which it leaves out
 	asof    moment          // the server's time before the look-up
-	stamps  map[int64]int64 // of the posts' folds
+	stamps  map[int64]int64 // of the posts' folds, empty for an actor
 	// searched: somebody has a search, which learns of changes by folds. One that is
 	// registered later sees the posts in its own snapshot.
 	searched bool
@@ -89,7 +89,9 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 			"searches": searches,
 		}).Query(func(rows pgx.Rows) error { _, err := rivers.collect(rows); return err })
 	}
-	f.stamps = queueStamps(b, postsOf(touched))
+	if f.stamps = map[int64]int64{}; scope.Actor == 0 { // who acts has made the folds old
+		f.stamps = queueStamps(b, postsOf(touched))
+	}
 	if err := s.db.SendBatch(ctx, b).Close(); err != nil {
 		return f, fmt.Errorf("look up rivers: %w", err)
 	}

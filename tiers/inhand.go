@@ -5,15 +5,24 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"riverrun/timelines"
 )
 
-// inHand are the changes that this node brings into rivers right now. The queue wakes the workers as
-// soon as a change is committed. A job that did not wait for its own node would do the same work at the
-// same time, and the request would wait for both.
+// inHand are the changes that this node brings into rivers right now, and those that it has brought into
+// all of them. The queue wakes the workers as soon as a change is committed. A job that did not wait for
+// its own node would do the same work at the same time, and the request would wait for both.
 type inHand struct {
 	mu    sync.Mutex
 	posts map[int64][]chan struct{} // each is closed when a change of that post is done with
+	// did are the last changes that are done with, by name, and next is where names has the oldest.
+	did   map[uint64]timelines.Touched
+	names [remembered]uint64
+	next  int
 }
+
+// remembered is how many changes are remembered: a job comes soon, or looks for itself.
+const remembered = 4096
 
 // patience bounds how long a job waits for its node: it must not need it.
 const patience = time.Second
@@ -36,6 +45,27 @@ func (h *inHand) begin(post int64) (end func()) {
 		}
 		close(done)
 	})
+}
+
+// finished says that all rivers show a change, and that the hubs were told.
+func (h *inHand) finished(change uint64, touched timelines.Touched) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.did == nil {
+		h.did = make(map[uint64]timelines.Touched, remembered)
+	}
+	delete(h.did, h.names[h.next])
+	h.did[change] = touched
+	h.names[h.next] = change
+	h.next = (h.next + 1) % remembered
+}
+
+// isFinished reports whether that change is, and was about this post and these timelines.
+func (h *inHand) isFinished(change uint64, touched timelines.Touched) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	did, ok := h.did[change]
+	return ok && change != 0 && did.PostID == touched.PostID && slices.Equal(did.Timelines, touched.Timelines)
 }
 
 // wait returns when the changes of these posts that are in hand now are done with, or it has no more

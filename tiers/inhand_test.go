@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"riverrun/timelines"
 )
 
 // A job lets its node finish what it has in hand of the same posts, and does not wait for others, for
@@ -51,4 +53,34 @@ func TestAJobWaitsForItsNode(t *testing.T) {
 			t.Errorf("remembers %v", h.posts)
 		}
 	})
+}
+
+// What is finished is one change of one post in these timelines, and is forgotten in the end.
+func TestFinishedChanges(t *testing.T) {
+	var h inHand
+	touched := timelines.Touched{PostID: 7, Timelines: []int64{1, 2}}
+	h.finished(5, touched)
+	for _, c := range []struct {
+		what    string
+		change  uint64
+		touched timelines.Touched
+		want    bool
+	}{
+		{"itself", 5, touched, true},
+		{"another change", 6, touched, false},
+		{"no change in particular", 0, touched, false},
+		{"another post", 5, timelines.Touched{PostID: 8, Timelines: []int64{1, 2}}, false},
+		{"other timelines", 5, timelines.Touched{PostID: 7, Timelines: []int64{1, 3}}, false},
+		{"fewer", 5, timelines.Touched{PostID: 7}, false},
+	} {
+		if got := h.isFinished(c.change, c.touched); got != c.want {
+			t.Errorf("%s: finished %t, want %t", c.what, got, c.want)
+		}
+	}
+	for i := range uint64(2 * remembered) {
+		h.finished(100+i, touched)
+	}
+	if h.isFinished(5, touched) || !h.isFinished(100+remembered, touched) || len(h.did) != remembered {
+		t.Errorf("remembers %d changes, want the last %d", len(h.did), remembered)
+	}
 }

@@ -37,6 +37,7 @@ type Tiers struct {
 // soonDone is a change whose Tier 1 this node does at once.
 type soonDone struct {
 	touched timelines.Touched
+	change  uint64    // its name
 	at      time.Time // of the commit
 	end     func()    // says that it is done with
 }
@@ -126,7 +127,8 @@ var ErrBehind = errors.New("saved, but pages could not be brought up yet")
 // (Tier 0). Every write of a person goes through it. Errors of change are returned as they
 // are. After the commit only ErrBehind is possible, and then no success may be shown.
 func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-	c, err := change(ctx)
+	named, name := timelines.NamedChange(ctx)
+	c, err := change(named)
 	if err != nil {
 		return c, err
 	}
@@ -147,20 +149,23 @@ func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines
 		return c, fmt.Errorf("%w: %w", ErrBehind, err)
 	}
 	t.metrics.Applied("0", time.Since(began))
-	m := Message{Clock: c.Clock}
+	m, touched := Message{Clock: c.Clock}, timelines.Touched{PostID: c.PostID, Timelines: c.Touched}
 	if c.PostID != 0 && done {
 		m.Posts, m.At = []int64{c.PostID}, began.UnixMicro()
 	} else if c.PostID != 0 {
 		select {
-		case t.soon <- soonDone{timelines.Touched{PostID: c.PostID, Timelines: c.Touched}, began, end}:
+		case t.soon <- soonDone{touched, name, began, end}:
 			end = func() {}
 		default: // its job will
 		}
 	}
-	end()
 	if len(m.Posts) > 0 || c.Clock != 0 || len(c.Replace) > 0 {
 		t.bus.Publish(m)
 	}
+	if len(m.Posts) > 0 {
+		t.inHand.finished(name, touched)
+	}
+	end()
 	return c, nil
 }
 
@@ -204,20 +209,23 @@ func (t *Tiers) work(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case first := <-t.soon:
-			batch, ends := []timelines.Touched{first.touched}, []func(){first.end}
+			all, batch := []soonDone{first}, []timelines.Touched{first.touched}
 			for len(batch) < 100 && len(t.soon) > 0 {
 				select {
 				case more := <-t.soon:
-					batch, ends = append(batch, more.touched), append(ends, more.end)
+					all, batch = append(all, more), append(batch, more.touched)
 				default:
 				}
 			}
 			// The lag is that of the oldest change.
 			within, cancel := context.WithTimeout(ctx, soonTimeout)
-			_, err := t.distribute(within, batch, rivers.Scope{Open: true}, first.at.UnixMicro())
+			left, err := t.distribute(within, batch, rivers.Scope{Open: true}, first.at.UnixMicro())
 			cancel()
-			for _, end := range ends {
-				end()
+			for _, one := range all {
+				if err == nil && !left {
+					t.inHand.finished(one.change, one.touched)
+				}
+				one.end()
 			}
 			if err != nil && ctx.Err() == nil {
 				t.log.WarnContext(ctx, "tier 1 left to its job", "error", err)
@@ -230,14 +238,18 @@ func (t *Tiers) work(ctx context.Context) {
 // the present state of these posts, and then tells every node's hub. It also raises the notice
 // clocks once more, as the node of the change may have died before it did.
 func (t *Tiers) Distribute(ctx context.Context, touched []timelines.Touched) error {
-	_, err := t.DistributeFirst(ctx, touched)
+	_, err := t.DistributeFirst(ctx, touched, 0)
 	return err
 }
 
 // DistributeFirst is Distribute. It reports whether closed rivers are left to Tier 2: where few
-// miss the change, they follow at once. It lets this node finish what it does for these posts.
-func (t *Tiers) DistributeFirst(ctx context.Context, touched []timelines.Touched) (left bool, err error) {
+// miss the change, they follow at once. It lets this node finish what it does for these posts. If all
+// rivers show the change of that name then, nothing is left to do. 0 is no change in particular.
+func (t *Tiers) DistributeFirst(ctx context.Context, touched []timelines.Touched, change uint64) (left bool, err error) {
 	t.inHand.wait(ctx, postsOf(touched))
+	if len(touched) == 1 && t.inHand.isFinished(change, touched[0]) {
+		return false, nil
+	}
 	return t.distribute(ctx, touched, rivers.Scope{Open: true, Notices: true}, 0)
 }
 

@@ -359,6 +359,42 @@ func TestTiersDivideTheRivers(t *testing.T) {
 	}
 }
 
+// The job of a change finds what its node has finished, and does nothing again. Another node, or one that
+// did not get so far, does all.
+func TestAJobOfAFinishedChangeDoesNothing(t *testing.T) {
+	w := newTown(t)
+	w.few = rivers.DefaultOptions().Few
+	n, other := w.quiet(), w.quiet()
+	ann, bob := w.person("ann"), w.person("bob")
+	w.follow(n, ann, "bob")
+	w.queue.drain(w.ctx, w.chance(), n)
+	w.visit(n, ann, rivers.Home, "")
+	var name uint64
+	c, err := n.tiers.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
+		name = timelines.ChangeName(ctx)
+		return n.store.Posts.Create(ctx, timelines.NewPost{Author: bob.AccountID, Body: "news"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.shows(w.visit(n, ann, rivers.Home, ""), "news")
+	touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
+	for _, job := range []struct {
+		what   string
+		on     *node
+		change uint64
+		want   int
+	}{{"its own", n, name, 0}, {"another change's", n, name + 2, 1}, {"another node's", other, name, 1}} {
+		told := 0
+		stop := job.on.tiers.Subscribe(func(tiers.Message) { told++ })
+		left, err := job.on.tiers.DistributeFirst(w.ctx, touched, job.change)
+		stop()
+		if left || err != nil || told != job.want {
+			t.Errorf("%s job: left %t, %v, %d messages, want %d", job.what, left, err, told, job.want)
+		}
+	}
+}
+
 // A running node brings its own change to open rivers by itself, before any job.
 func TestANodeRunsTier1AtOnce(t *testing.T) {
 	w := newTown(t)

@@ -2,6 +2,7 @@ package timelines
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"github.com/alexedwards/argon2id"
@@ -196,6 +197,21 @@ type Touched struct {
 	PostID    int64
 	Timelines []int64
 }
+
+// NamedChange returns a context for one change, with a random name for it. The announcer has the name
+// too (ChangeName), so that the job of the change can tell what its node has done already.
+func NamedChange(ctx context.Context) (_ context.Context, name uint64) {
+	name = rand.Uint64() | 1
+	return context.WithValue(ctx, changeKey{}, name), name
+}
+
+// ChangeName is the name of the change under way, 0 if it has none.
+func ChangeName(ctx context.Context) uint64 {
+	name, _ := ctx.Value(changeKey{}).(uint64)
+	return name
+}
+
+type changeKey struct{}
 
 // TouchedBatch are the posts that one transaction of an import or of a source made or changed.
 // They come to rivers together, after what people did.

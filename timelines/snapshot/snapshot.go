@@ -25,16 +25,15 @@ type Snapshot struct {
 // few pages, reading it whole for each of them would look as good to the server. The
 // statements have one good plan, whatever their arguments: planning each anew would take
 // longer than most statements take, and for one post three times as long as reading it.
-const begin = beginSnapshot + `; ` + noScans + `; ` + onePlan
+const begin = beginSnapshot + `; ` + plans
 
 const (
 	beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
-	noScans       = `SET LOCAL enable_seqscan = off`
-	onePlan       = `SET LOCAL plan_cache_mode = force_generic_plan`
+	plans         = `SELECT set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 )
 
 // Read calls fn with a snapshot: one read-only transaction at REPEATABLE READ. The
-// instant is that of fn's first statement.
+// instant is that of its beginning.
 func Read(ctx context.Context, pool *pgxpool.Pool, limits Limits, fn func(*Snapshot) error) error {
 	return pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{BeginQuery: begin}, func(tx pgx.Tx) error {
 		return fn(&Snapshot{tx: tx, limits: limits})
@@ -217,9 +216,8 @@ func ReadPosts(ctx context.Context, pool *pgxpool.Pool, posts []int64, viewers V
 	states map[int64]*PostState, contents map[int64]*Content, err error,
 ) {
 	batch := &pgx.Batch{}
-	for _, sql := range []string{beginSnapshot, noScans, onePlan} {
-		batch.Queue(sql)
-	}
+	batch.Queue(beginSnapshot)
+	batch.Queue(plans)
 	states = queueStates(batch, posts, viewers)
 	if len(folded) > 0 {
 		contents = queueContents(batch, folded, d)
