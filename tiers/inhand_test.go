@@ -55,7 +55,7 @@ func TestAJobWaitsForItsNode(t *testing.T) {
 	})
 }
 
-// What is finished is one change of one post in these timelines, and is forgotten in the end.
+// A finished change is one change of one post in these timelines. It is forgotten in the end.
 func TestFinishedChanges(t *testing.T) {
 	var h inHand
 	touched := timelines.Touched{PostID: 7, Timelines: []int64{1, 2}}
