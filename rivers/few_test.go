@@ -37,8 +37,8 @@ func TestFewRiversFollowAtOnce(t *testing.T) {
 		left, open, closed, leftOf, closedT bool // after the request, and after the first writer
 	}{
 		// Rows count, also those of bob, whose river is made of two of the timelines.
-		{readers + 3, false, true, true, false, true},
-		{readers, true, false, false, false, true},
+		{readers + 2, false, true, true, false, true},
+		{readers + 1, true, false, false, false, true},
 		{readers - 2, true, false, false, true, false},
 		{-1, true, false, false, true, false},
 	} {

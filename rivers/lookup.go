@@ -18,14 +18,19 @@ import (
 // tables were small would read all of them. OFFSET 0 keeps a subquery separate; it pages
 // nothing.
 const (
-	lookUpByTimeline = `
-		SELECT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0), ` + neededFrom + `, ` + isOpen + `
+	lookUpByTimeline = `SELECT DISTINCT ` + registered
+	lookUpFew        = `SELECT ` + registered + ` LIMIT @most`
+	// This is one statement, so that no river is closed to the first half and open to the second. A lease
+	// that ends meanwhile was open to the first.
+	lookUpOpen = `(SELECT DISTINCT ` + registered + ` AND (` + isOpen + `))
+		UNION ALL (SELECT ` + registered + ` AND NOT (` + isOpen + `) LIMIT @most)`
+	registered = `
+		t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0), ` + neededFrom + `, ` + isOpen + `
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) t(post_id, timeline_id)
 		CROSS JOIN LATERAL (SELECT * FROM rivers_timelines rt WHERE rt.timeline_id = t.timeline_id OFFSET 0) rt
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.id = rt.river_id LIMIT 1) r
 		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.river_id = r.id AND e.post_id = t.post_id OFFSET 0) e ON true
-		WHERE r.state = 'live' OR r.state = 'building'
-		LIMIT @most`
+		WHERE (r.state = 'live' OR r.state = 'building')`
 	lookUpByViewer = `
 		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0), ` + neededFrom + `, ` + isOpen + `
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @viewers::bigint[])) a(post_id, user_id)
@@ -53,29 +58,32 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		return f, err
 	}
 	byTimeline, byViewer := concerned(touched, theirs)
-	var most *int // no limit
 	if scope.Actor != 0 {
 		for _, t := range touched {
 			byViewer.add(t.PostID, scope.Actor)
 		}
-		most = new(s.opts.Few + 1)
 	}
 	searches := kindsThat(spec.isSearch)
 	b := &pgx.Batch{}
-	if told := toldOf(theirs); scope.Notices && len(told) > 0 {
-		b.Queue(raiseNoticeClocks, pgx.StrictNamedArgs{"accounts": told})
-	}
 	b.Queue(`SELECT `+momentColumns+`, EXISTS (
 			SELECT FROM rivers r WHERE r.kind = ANY(@searches) AND r.term <> '' AND (r.state = 'live' OR r.state = 'building'))`,
 		pgx.StrictNamedArgs{"searches": searches}).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&f.asof.time, &f.asof.epoch, &f.searched) })
 	rivers := &foundRivers{byID: map[int64]*target{}}
-	registered := 0
+	others, most := 0, s.opts.Few+1 // rows of rivers that the scope does not begin with
 	if len(byTimeline.posts) > 0 {
-		b.Queue(lookUpByTimeline, pgx.StrictNamedArgs{
-			"posts": byTimeline.posts, "timelines": byTimeline.others, "most": most,
-		}).Query(func(rows pgx.Rows) (err error) {
-			registered, err = rivers.collect(rows)
+		query, args := lookUpByTimeline, pgx.StrictNamedArgs{"posts": byTimeline.posts, "timelines": byTimeline.others}
+		switch {
+		case scope.Actor != 0:
+			query, args["most"] = lookUpFew, most
+		case scope.Open:
+			query, args["most"] = lookUpOpen, most
+		}
+		b.Queue(query, args).Query(func(rows pgx.Rows) error {
+			all, open, err := rivers.collect(rows)
+			if others = all; scope.Open {
+				others -= open
+			}
 			return err
 		})
 	}
@@ -87,10 +95,14 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 			"actor": scope.Actor,
 			// Readers bring searches up to date.
 			"searches": searches,
-		}).Query(func(rows pgx.Rows) error { _, err := rivers.collect(rows); return err })
+		}).Query(func(rows pgx.Rows) error { _, _, err := rivers.collect(rows); return err })
 	}
 	if f.stamps = map[int64]int64{}; scope.Actor == 0 { // who acts has made the folds old
 		f.stamps = queueStamps(b, postsOf(touched))
+	}
+	if told := toldOf(theirs); scope.Notices && len(told) > 0 {
+		// It comes last, as it locks a row until the batch is over.
+		b.Queue(raiseNoticeClocks, pgx.StrictNamedArgs{"accounts": told})
 	}
 	if err := s.db.SendBatch(ctx, b).Close(); err != nil {
 		return f, fmt.Errorf("look up rivers: %w", err)
@@ -103,8 +115,10 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		return s.lookUp(ctx, touched, scope)
 	}
 	f.targets = rivers.targets
-	if f.many = most != nil && registered == *most; f.many {
-		f.targets = slices.DeleteFunc(f.targets, func(t *target) bool { return t.name.UserID != scope.Actor })
+	if f.many = (scope.Actor != 0 || scope.Open) && others == most; f.many {
+		f.targets = slices.DeleteFunc(f.targets, func(t *target) bool {
+			return scope.Open && !t.open || !scope.Open && t.name.UserID != scope.Actor
+		})
 	}
 	return f, nil
 }
@@ -115,14 +129,16 @@ type foundRivers struct {
 	byID    map[int64]*target
 }
 
-// collect adds the rows of a look-up, and returns how many there were.
-func (f *foundRivers) collect(rows pgx.Rows) (n int, err error) {
+// collect adds the rows of a look-up, and returns how many there were in all, and of open rivers.
+func (f *foundRivers) collect(rows pgx.Rows) (n, opened int, err error) {
 	var post, id, stands, needed int64
 	var name Name
 	var open bool
 	dest := []any{&post, &id, &name.UserID, &name.Kind, &name.TheirID, &name.Term, &name.Order, &stands, &needed, &open}
 	_, err = pgx.ForEachRow(rows, dest, func() error {
-		n++
+		if n++; open {
+			opened++
+		}
 		t := f.byID[id]
 		if t == nil {
 			t = &target{generation{id, name, map[int64]struct{}{}}, map[int64]int64{}, needed, open}
@@ -132,7 +148,7 @@ func (f *foundRivers) collect(rows pgx.Rows) (n int, err error) {
 		t.posts[post] = stands
 		return nil
 	})
-	return n, err
+	return n, opened, err
 }
 
 // neededFrom is the place from which a river r needs each entry: its floor, if it is live and

@@ -128,7 +128,9 @@ func TestLookUpOnAGrownSite(t *testing.T) {
 	must(w, pool, err)
 	t.Cleanup(pool.Close)
 	lookUps := map[string]pgx.StrictNamedArgs{
-		lookUpByTimeline: {"posts": []int64{post.PostID}, "timelines": post.Touched, "most": nil},
+		lookUpByTimeline: {"posts": []int64{post.PostID}, "timelines": post.Touched},
+		lookUpFew:        {"posts": []int64{post.PostID}, "timelines": post.Touched, "most": 10},
+		lookUpOpen:       {"posts": []int64{post.PostID}, "timelines": post.Touched, "most": 10},
 		lookUpByViewer:   {"posts": []int64{post.PostID}, "viewers": []int64{ann.AccountID}, "actor": ann.AccountID, "searches": []string{}},
 	}
 	read := func(sql string) (rows int64) {

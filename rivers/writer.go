@@ -81,10 +81,7 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 	var versions map[int64]int64
 	if scope.Actor == 0 {
 		if posts, versions, err = s.behind(ctx, posts, &looked); err != nil || len(posts) == 0 {
-			return false, err == nil, err
-		}
-		if scope.Open {
-			looked.leaveClosed(s.opts.Few)
+			return looked.many, err == nil, err
 		}
 	}
 	targets := looked.targets
@@ -100,19 +97,6 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 		}
 	}
 	return looked.many, true, nil
-}
-
-// leaveClosed takes out the rivers that are not open, if they miss more than few entries.
-func (f *found) leaveClosed(few int) {
-	closed := 0
-	for _, t := range f.targets {
-		if !t.open {
-			closed += len(t.posts)
-		}
-	}
-	if f.many = closed > few; f.many {
-		f.targets = slices.DeleteFunc(f.targets, func(t *target) bool { return !t.open })
-	}
 }
 
 // writePairs is how many entries a writer writes in one transaction. Other writers of the

@@ -110,11 +110,7 @@ func (b *Bus) Publish(m Message) {
 		return
 	}
 	b.deliver(m)
-	b.gather(m)
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
+	b.repeat(m)
 }
 
 // gather adds a message to the next notification.
@@ -147,6 +143,15 @@ func (b *Bus) deliver(m Message) {
 	b.mu.Unlock()
 	for _, fn := range fns {
 		fn(m)
+	}
+}
+
+// repeat tells the other nodes once more, as what they were told may be lost.
+func (b *Bus) repeat(m Message) {
+	b.gather(m)
+	select {
+	case b.wake <- struct{}{}:
+	default:
 	}
 }
 

@@ -25,7 +25,7 @@ type inHand struct {
 const remembered = 4096
 
 // patience bounds how long a job waits for its node: it must not need it.
-const patience = time.Second
+const patience = 200 * time.Millisecond
 
 // begin says that this node has a change of a post in hand, until end is called.
 func (h *inHand) begin(post int64) (end func()) {

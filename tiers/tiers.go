@@ -142,9 +142,9 @@ func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), until)
 	defer cancel()
 	end := t.inHand.begin(c.PostID)
+	defer func() { end() }()
 	done, err := t.tier0(ctx, c)
 	if err != nil {
-		end()
 		t.log.ErrorContext(ctx, "tier 0 failed", "error", err, "post_id", c.PostID, "clock", c.Clock)
 		return c, fmt.Errorf("%w: %w", ErrBehind, err)
 	}
@@ -165,7 +165,6 @@ func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines
 	if len(m.Posts) > 0 {
 		t.inHand.finished(name, touched)
 	}
-	end()
 	return c, nil
 }
 
@@ -248,6 +247,7 @@ func (t *Tiers) Distribute(ctx context.Context, touched []timelines.Touched) err
 func (t *Tiers) DistributeFirst(ctx context.Context, touched []timelines.Touched, change uint64) (left bool, err error) {
 	t.inHand.wait(ctx, postsOf(touched))
 	if len(touched) == 1 && t.inHand.isFinished(change, touched[0]) {
+		t.bus.repeat(Message{Posts: postsOf(touched)}) // our own hub has heard it
 		return false, nil
 	}
 	return t.distribute(ctx, touched, rivers.Scope{Open: true, Notices: true}, 0)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"riverrun/timelines/edits"
 	"riverrun/timelines/files"
@@ -68,7 +69,12 @@ func lockPostIfTx(ctx context.Context, tx pgx.Tx, actor int64, code, condition s
 				WHERE a.account_id = @viewer AND t.id = ANY(p.decisive))
 		FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + condition
 	b := &pgx.Batch{}
-	b.Queue(lock, pgx.StrictNamedArgs{"code": p.Code})
+	b.Queue(lock, pgx.StrictNamedArgs{"code": p.Code}).Exec(func(tag pgconn.CommandTag) error {
+		if tag.RowsAffected() == 0 {
+			return pgx.ErrNoRows
+		}
+		return nil
+	})
 	b.Queue(stand, pgx.StrictNamedArgs{"code": p.Code, "viewer": actor}).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&p.ID, &p.AuthorID, &p.Stamp, &p.Administers)
 	})

@@ -120,6 +120,13 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 		http.Error(w, http.StatusText(status), status)
 		return
 	}
+	handed := false // to its own goroutine
+	defer func() {
+		if !handed {
+			cut()
+			h.dismiss(s)
+		}
+	}()
 	conn, err := websocket.Accept(&pipe{w, h.cfg.SendBuffer}, r, &websocket.AcceptOptions{
 		// Frames are small, and a compressor for each connection is large.
 		CompressionMode: websocket.CompressionDisabled,
@@ -128,8 +135,6 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 		OriginPatterns: h.cfg.Origins,
 	})
 	if err != nil {
-		cut()
-		h.dismiss(s)
 		return // Accept has answered
 	}
 	conn.SetReadLimit(maxFrame)
@@ -137,15 +142,16 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 	if signedOut {
 		s.end(CloseSignedOut, "signed out")
 	}
+	handed = true
 	go s.live(ctx)
 }
 
 // live is a socket's life from the handshake to its end.
 func (s *socket) live(ctx context.Context) {
 	defer s.hub.dismiss(s)
-	s.own.Go(func() { s.write(ctx) })
+	s.own.Go(func() { s.survive(ctx, func() { s.write(ctx) }) })
 	beat := s.beat(ctx)
-	s.read(ctx)
+	s.survive(ctx, func() { s.read(ctx) })
 	s.cut()
 	beat.Stop()
 	s.mu.Lock()
@@ -300,6 +306,17 @@ func (s *socket) read(ctx context.Context) {
 	}
 }
 
+// survive does something that may panic. As with a page over HTTP, the process goes on without the socket.
+func (s *socket) survive(ctx context.Context, do func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.hub.cfg.Log.ErrorContext(ctx, "socket panicked", "panic", v, "stack", string(debug.Stack()))
+			s.cut()
+		}
+	}()
+	do()
+}
+
 // clip shortens a reason so that it fits into a close frame, which holds 123 bytes.
 func clip(reason string) string {
 	if len(reason) <= 100 {
@@ -372,20 +389,13 @@ func (s *socket) write(ctx context.Context) {
 		}
 		// A goroutine that has rendered a page keeps the stack that it grew for that.
 		var work sync.WaitGroup
-		work.Go(func() { s.work(ctx, v, n) })
+		work.Go(func() { s.survive(ctx, func() { s.work(ctx, v, n) }) })
 		work.Wait()
 	}
 }
 
 // work does what an inbox asks for.
 func (s *socket) work(ctx context.Context, v *shownPage, n inbox) {
-	defer func() {
-		// As with a page over HTTP: one that panics does not end the process.
-		if v := recover(); v != nil {
-			s.hub.cfg.Log.ErrorContext(ctx, "socket panicked", "panic", v, "stack", string(debug.Stack()))
-			s.cut()
-		}
-	}()
 	if err := v.work(ctx, n); err != nil && !errors.Is(err, errEnding) {
 		code, reason := s.hub.closeFor(ctx, err)
 		s.end(code, reason)

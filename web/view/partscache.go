@@ -50,6 +50,7 @@ func (s sharedParts) size() int {
 // ownKey is everything that a viewer's own parts depend on. The sets are those of one moment: when the
 // viewer's change, they are others. The tag is of the names, and of what was decided (Renderer.Tag).
 type ownKey struct {
+	viewer             int64
 	sets               *access.Sets
 	lang               string
 	page               string // where its forms lead back to

@@ -202,7 +202,7 @@ func (r *Renderer) entryParts(p *Base, it rivers.Item) (Parts, error) {
 func (r *Renderer) ownParts(e *Entry, tag uint64) (ownParts, error) {
 	it := e.Item
 	key := ownKey{
-		sets: e.Sets, lang: e.Locale.Lang, page: e.PageAddress, river: e.RiverName, post: it.PostID, epoch: it.Fold.Epoch,
+		viewer: e.Viewer.AccountID, sets: e.Sets, lang: e.Locale.Lang, page: e.PageAddress, river: e.RiverName, post: it.PostID, epoch: it.Fold.Epoch,
 		stamp: it.Stamp, tag: tag, full: it.Full, liked: it.Liked, faved: it.Faved,
 	}
 	if found, ok := r.own.get(key, func(ownParts) bool { return true }); ok {
