@@ -395,6 +395,29 @@ func TestAJobOfAFinishedChangeDoesNothing(t *testing.T) {
 	}
 }
 
+// The job of a finished change tells the other nodes once more, as the first message may be lost.
+func TestAJobOfAFinishedChangeTellsOtherNodes(t *testing.T) {
+	w := newTown(t)
+	w.few = rivers.DefaultOptions().Few
+	n, other := w.node(), w.node()
+	bob := w.person("bob")
+	e := &ear{t: t, heard: make(chan tiers.Message, 100)}
+	defer other.tiers.Subscribe(func(m tiers.Message) { e.heard <- m })()
+	var name uint64
+	c, err := n.tiers.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
+		name = timelines.ChangeName(ctx)
+		return n.store.Posts.Create(ctx, timelines.NewPost{Author: bob.AccountID, Body: "news"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.until(isPost(c.PostID))
+	if _, err := n.tiers.DistributeFirst(w.ctx, []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}, name); err != nil {
+		t.Fatal(err)
+	}
+	e.until(isPost(c.PostID))
+}
+
 // A running node brings its own change to open rivers by itself, before any job.
 func TestANodeRunsTier1AtOnce(t *testing.T) {
 	w := newTown(t)

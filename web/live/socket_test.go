@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/web/live"
 	"riverrun/web/webtest"
@@ -138,6 +140,32 @@ func TestHandshake(t *testing.T) {
 	if _, _, err := s.Dial(nil, nil); err != nil {
 		t.Errorf("somebody else's socket: %v", err)
 	}
+}
+
+// A socket whose page panics ends by itself: the process, and other sockets, go on.
+func TestAPanicEndsOneSocket(t *testing.T) {
+	s := webtest.New(t, func(c *live.Config) {
+		names := c.PageOf
+		c.PageOf = func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error) {
+			if path == "/bob" {
+				panic("the page of bob")
+			}
+			return names(ctx, v, path, query)
+		}
+	})
+	ann, bob := s.Person("ann"), s.Person("bob")
+	other := s.Open(ann, "/everything")
+	broken := &webtest.Page{T: t, Address: "/bob", Shown: map[string]webtest.Frame{}}
+	broken.Connect(s, ann)
+	for {
+		if _, err := broken.Read(); err != nil {
+			break
+		}
+	}
+	webtest.Await(t, "one socket to be left", func() bool { return s.Figure("riverrun_sockets_open") == 1 })
+	p := bob.Post("still here")
+	s.FollowUp()
+	other.UntilEntry(p.Code)
 }
 
 func TestCloseCodes(t *testing.T) {
