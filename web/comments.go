@@ -60,7 +60,7 @@ func (s comments) moreComments(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return writeFragment(w, view.FillTimes(html, e.Locale, e.Now))
+	return writeFragment(w, html)
 }
 
 // unfolded returns a post with everything on it, as one entry.

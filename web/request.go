@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/cespare/xxhash/v2"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
@@ -260,6 +263,9 @@ func (r *request) signedIn() bool { return !r.viewer.Anonymous() }
 // buffers hold pages until they are whole.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
+// revalidated is the Cache-Control of pages.
+const revalidated = "private, no-cache"
+
 // html answers with a page. Caches must ask again before they show a copy, because rights to
 // read can change at any moment.
 func (s *Server) html(w http.ResponseWriter, r *request, status int, page view.Component) error {
@@ -276,9 +282,19 @@ func (s *Server) html(w http.ResponseWriter, r *request, status int, page view.C
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	if h.Get("Cache-Control") == "" {
-		h.Set("Cache-Control", "private, no-cache")
+		h.Set("Cache-Control", revalidated)
 	}
 	h.Add("Vary", "Cookie, Accept-Language, Accept")
+	if status == http.StatusOK && h.Get("Cache-Control") == revalidated {
+		// The page is made anew each time, under the rights of this moment. What stays out is
+		// compressing and sending what the browser has.
+		tag := fmt.Sprintf(`W/"%016x"`, xxhash.Sum64(b.Bytes()))
+		h.Set("ETag", tag)
+		if hasTag(r.Header.Get("If-None-Match"), tag) {
+			status = http.StatusNotModified
+			b.Reset()
+		}
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes()) // the browser is gone
 	return nil

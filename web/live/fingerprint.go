@@ -3,9 +3,9 @@ package live
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"riverrun/rivers"
@@ -144,12 +144,16 @@ func ownerOf(n rivers.Name) int64 {
 	return n.Account()
 }
 
-// Token returns the word by which a page remembers what stood around its entries. It is another
-// one each time, so that a client cannot try out what it guesses.
+// Token returns the word by which a page remembers what stood around its entries. A page that did not
+// change has the same word again, and each viewer has words of their own. So a client cannot try out
+// what it guesses.
 func (s *SitePages) Token(of Fingerprint) string {
-	word := make([]byte, nonceSize, tokenSize)
-	_, _ = rand.Read(word) // never fails: crypto/rand crashes the program instead
-	return hex.EncodeToString(s.mac(word, of))
+	var viewer int64
+	if of.sets != nil {
+		viewer = of.sets.AccountID
+	}
+	nonce := s.MAC("token", strconv.FormatInt(viewer, 10), "\n", of.surroundings)[:nonceSize:nonceSize]
+	return hex.EncodeToString(s.mac(nonce, of))
 }
 
 // TokenFits reports whether a token was made, on any node, of the same surroundings.

@@ -1801,19 +1801,24 @@ function complain(form, text, name, login) {
 
 // Times ---------------------------------------------------------------------------
 
-// times updates texts like "5 min". A date stays as the server wrote it.
+// times words instants in the reader's time zone: "5 min", or the date.
+const wording = (form) => new Intl.DateTimeFormat(lang === 'en' ? 'en-GB' : lang, form).format;
+const exact = wording({ dateStyle: 'medium', timeStyle: 'short' });
+const day = wording({ day: 'numeric', month: 'short' });
+const date = wording({ dateStyle: 'medium' });
+
 function times(within) {
-  const now = Date.now();
-  for (const time of within?.querySelectorAll('time[datetime]') ?? []) {
-    const minutes = Math.floor((now - Date.parse(time.dateTime)) / 60000);
-    if (minutes >= 1440 && !time.dataset.passed) continue;
+  const now = new Date();
+  for (const time of within?.querySelectorAll('time') ?? []) {
+    const at = new Date(time.dateTime);
+    const minutes = Math.floor((now - at) / 60000);
     let text;
     if (minutes < 1) text = texts.now;
     else if (minutes < 60) text = texts.minutes.replace('{n}', minutes);
     else if (minutes < 1440) text = texts.hours.replace('{n}', Math.floor(minutes / 60));
-    else text = new Intl.DateTimeFormat(lang, { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(Date.parse(time.dateTime));
-    time.dataset.passed = '';
-    if (time.textContent.trim() !== text) time.textContent = text;
+    else text = (at.getFullYear() === now.getFullYear() ? day : date)(at);
+    time.title ||= exact(at);
+    if (time.textContent !== text) time.textContent = text;
   }
 }
 
@@ -2077,5 +2082,7 @@ if (river) {
   setInterval(check, 15000);
   setInterval(() => times(river), 30000);
   times(river);
+  // The page may come from the browser's cache, or be open in two tabs.
+  for (const key of document.querySelectorAll('[name=key][value^="~"]')) key.value = newKey();
   connect();
 }

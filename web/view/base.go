@@ -32,6 +32,7 @@ type Base struct {
 	marks       reads.Marks         // the viewer's
 	Now         time.Time
 	RiverName   rivers.Name              // the page's river; zero on other pages
+	shown       uint64                   // a hash of the versions of the page's entries, 0 on other pages
 	PageAddress string                   // path and query of the page, where forms lead back to
 	FeedAddress string                   // the page's feed file without its format, "" if it has none
 	Heading     string                   // what the head of the page says on a phone, "" the page's title

@@ -68,7 +68,7 @@ func TestComponents(t *testing.T) {
 			Name: n, River: 99, Sets: p.Sets,
 		}}
 		for _, a := range articles {
-			v.Articles = append(v.Articles, []byte(a))
+			v.Articles = append(v.Articles, Article{[]byte(a)})
 		}
 		return v
 	}

@@ -3,8 +3,11 @@ package view
 import (
 	"crypto/rand"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"riverrun/timelines"
 	"riverrun/timelines/drafts"
@@ -28,8 +31,8 @@ type Composer struct {
 	Saved  time.Time     // of the draft it was filled from; see SavedField
 	Newer  *drafts.Draft // another draft of that place, which was not replaced
 	onPage bool
-	shows  bool // what is sent will be seen on the page it is sent from
-	Key    string
+	shows  bool   // what is sent will be seen on the page it is sent from
+	Key    string // "": the page has one
 	Back   string
 	Files  []files.File // uploaded and not sent yet
 	Later  Later        // when it is to be published
@@ -40,7 +43,7 @@ type Composer struct {
 
 func NewComposer(back string, to ...timelines.Account) Composer {
 	place, _, _ := strings.Cut(back, "?")
-	return Composer{To: to, Key: rand.Text(), Back: back, Place: place, shows: true}
+	return Composer{To: to, Back: back, Place: place, shows: true}
 }
 
 // directComposer is a composer of messages. It never means the writer's own page, even if it
@@ -144,4 +147,15 @@ func (c Composer) boxes(p *Base) []timelines.Account {
 		}
 	}
 	return groups
+}
+
+// keyOf is the key of the composer on a page.
+func (p *Base) keyOf(c Composer) string {
+	switch {
+	case c.Key != "":
+		return c.Key
+	case p.shown == 0:
+		return rand.Text()
+	}
+	return visitKey(strconv.FormatUint(p.shown^xxhash.Sum64String(c.Place), 36))
 }

@@ -199,7 +199,7 @@ func TestEntry(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, tt.name, html)
+			golden(t, tt.name, bytes.Join(html, nil))
 		})
 	}
 }

@@ -1,6 +1,10 @@
 package view
 
 import (
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+
 	"riverrun/rivers"
 	"riverrun/timelines/notices"
 )
@@ -71,14 +75,17 @@ func rowURL(p *Base, by string) string {
 // Articles renders the entries of a page.
 func (r *Renderer) Articles(v *River) error {
 	v.rows = gather(v.Base, v.Page.Items)
-	v.Articles = make([][]byte, 0, len(v.Page.Items))
+	v.Articles = make([]Article, 0, len(v.Page.Items))
+	shown := xxhash.New()
 	for i, it := range v.Page.Items {
+		_, _ = fmt.Fprintln(shown, it.PostID, it.Stamp) // a hash never fails
 		article, err := r.article(v.Base, it, v.rows[i].over)
 		if err != nil {
 			return err
 		}
 		v.Articles = append(v.Articles, article)
 	}
+	v.Base.shown = shown.Sum64() | 1
 	return nil
 }
 

@@ -220,8 +220,7 @@ func (l *Locale) Number(n int) string {
 }
 
 // ago says how long before now t was, in as few letters as can be read: "now",
-// "5 min", "3 h", then the date. It is the text of a <time>; the exact instant
-// stands in its attributes.
+// "5 min", "3 h", then the date.
 func (l *Locale) ago(t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
 	switch d := now.Sub(t); {
@@ -237,6 +236,13 @@ func (l *Locale) ago(t, now time.Time) string {
 		return day
 	}
 	return day + " " + strconv.Itoa(t.Year())
+}
+
+// date is the day of t. It is the text of a <time> for readers without scripts: parts of pages are kept
+// rendered, so it must hold for good. river.js says how long ago that was, in the reader's time zone.
+func (l *Locale) date(t time.Time) string {
+	t = t.UTC()
+	return strconv.Itoa(t.Day()) + "\u00a0" + l.months[t.Month()-1] + "\u00a0" + strconv.Itoa(t.Year())
 }
 
 // exact is the whole instant, for a <time>'s title.

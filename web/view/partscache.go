@@ -1,10 +1,7 @@
 package view
 
 import (
-	"bytes"
-	"strconv"
 	"sync"
-	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
@@ -13,7 +10,7 @@ import (
 )
 
 // sharedKey is everything that shared parts depend on, except people's names (see
-// sharedParts.named) and the time (see FillTimes).
+// sharedParts.named).
 type sharedKey struct {
 	post    int64
 	version int64 // the fold's
@@ -47,15 +44,17 @@ func (s sharedParts) size() int {
 	return n
 }
 
-// ownKey is everything that a viewer's own parts depend on. The sets are those of one moment: when the
+// ownKey is everything that a viewer's own parts and the frame around all parts depend on. The sets are those of one moment: when the
 // viewer's change, they are others. The tag is of the names, and of what was decided (Renderer.Tag).
 type ownKey struct {
 	viewer             int64
+	me                 namedAs // the viewer
 	sets               *access.Sets
 	lang               string
 	page               string // where its forms lead back to
 	river              rivers.Name
-	post, epoch        int64
+	over               bool
+	post, epoch, place int64
 	stamp              rivers.Stamp
 	tag                uint64
 	full, liked, faved bool
@@ -65,9 +64,16 @@ type ownKey struct {
 type ownParts struct {
 	why, acts, likes []byte
 	sums             [PartCount]uint64
+	frame            frame
 }
 
-func (p ownParts) size() int { return len(p.why) + len(p.acts) + len(p.likes) + 512 }
+func (p ownParts) size() int {
+	n := len(p.why) + len(p.acts) + len(p.likes) + 768
+	for _, piece := range p.frame {
+		n += len(piece)
+	}
+	return n
+}
 
 // partsBytes bounds each cache of rendered parts, in bytes.
 const partsBytes = 64 << 20
@@ -133,31 +139,4 @@ func (c *partsCache[K, V]) use() CacheUse {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return CacheUse{c.used, c.hits, c.misses}
-}
-
-// timeMark stands around an instant (microseconds) in rendered parts, in the
-// place of its "5 min". It cannot come from people: the store takes no NUL.
-const timeMark = 0
-
-// FillTimes copies rendered parts with every marked instant written as the time
-// that has passed since.
-func FillTimes(rendered []byte, loc *Locale, now time.Time) []byte {
-	filled := make([]byte, 0, len(rendered))
-	for {
-		before, rest, ok := bytes.Cut(rendered, []byte{timeMark})
-		filled = append(filled, before...)
-		if !ok {
-			return filled
-		}
-		digits, after, _ := bytes.Cut(rest, []byte{timeMark})
-		micros, err := strconv.ParseInt(string(digits), 10, 64)
-		if err == nil {
-			filled = append(filled, loc.ago(time.UnixMicro(micros), now)...)
-		}
-		rendered = after
-	}
-}
-
-func markTime(micros int64) string {
-	return string(rune(timeMark)) + strconv.FormatInt(micros, 10) + string(rune(timeMark))
 }

@@ -58,20 +58,6 @@ func TestPartsCacheConcurrently(t *testing.T) {
 	g.Wait()
 }
 
-func TestFillTimes(t *testing.T) {
-	loc := LocaleOf("en")
-	rendered := []byte("a " + markTime(minutesAgo(5)) + " b " + markTime(minutesAgo(120)))
-	if got, want := string(FillTimes(rendered, loc, testNow)), "a 5\u00a0min b 2\u00a0h"; got != want {
-		t.Errorf("fillTimes(%q) = %q, want %q", rendered, got, want)
-	}
-	// Malformed marks cannot come from us, and must not loop or panic.
-	for _, odd := range []string{"\x00", "\x00x", "\x00x\x00y", "\x00\x00"} {
-		if got := FillTimes([]byte(odd), loc, testNow); bytes.ContainsRune(got, 0) {
-			t.Errorf("fillTimes(%q) = %q", odd, got)
-		}
-	}
-}
-
 // A viewer's own parts look as without a cache, whatever changes that they depend on.
 func TestOwnPartsFollowWhatTheyDependOn(t *testing.T) {
 	r := testRenderer(t)
@@ -100,31 +86,39 @@ func TestOwnPartsFollowWhatTheyDependOn(t *testing.T) {
 		"why it is here": func(_ *Base, it *rivers.Item) {
 			it.Why = []timelines.Timeline{{ID: 99, Kind: kinds.Likes, TheirID: dee}}
 		},
+		"another place":         func(_ *Base, it *rivers.Item) { it.Place++ },
+		"one too many in a row": func(*Base, *rivers.Item) {},
+		"a picture of mine, on the post's own page": func(p *Base, it *rivers.Item) {
+			a := p.Names[anna]
+			a.Picture, it.Full = "other", true
+			p.Names[anna] = a
+		},
+		"blocked by the group": func(p *Base, it *rivers.Item) {
+			s := *p.Sets
+			s.BlockedBy, p.Sets = access.IDs{chess}, &s
+			it.To = []timelines.Timeline{{ID: 98, Kind: kinds.Group, TheirID: chess}}
+		},
 		"a river of a group": func(p *Base, _ *rivers.Item) { p.RiverName = rivers.Name{Kind: rivers.Group, TheirID: chess} },
 	}
 	for what, change := range changes {
 		t.Run(what, func(t *testing.T) {
-			if _, err := r.entryParts(first, item); err != nil {
+			if _, _, err := r.entryParts(&Entry{Base: first, Item: &item}); err != nil {
 				t.Fatal(err)
 			}
 			p, it := base(), item
 			p.Sets = first.Sets
 			change(p, &it)
-			got, err := r.entryParts(p, it)
+			e := &Entry{Base: p, Item: &it, over: what == "one too many in a row"}
+			got, around, err := r.entryParts(e)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := testRenderer(t).entryParts(p, it)
+			want, wantAround, err := testRenderer(t).entryParts(e)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, part := range []struct {
-				name      string
-				got, want []byte
-			}{{"why", got.Why, want.Why}, {"acts", got.Acts, want.Acts}, {"likes", got.Likes, want.Likes}} {
-				if !bytes.Equal(part.got, part.want) {
-					t.Errorf("%s: got\n%s\nwant\n%s", part.name, part.got, part.want)
-				}
+			if got, want := bytes.Join(around.around(got), nil), bytes.Join(wantAround.around(want), nil); !bytes.Equal(got, want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 			if got.Sums != want.Sums {
 				t.Errorf("sums %v, want %v", got.Sums, want.Sums)
@@ -132,7 +126,7 @@ func TestOwnPartsFollowWhatTheyDependOn(t *testing.T) {
 		})
 	}
 	hits := r.own.use().Hits
-	if _, err := r.entryParts(first, item); err != nil || r.own.use().Hits != hits+1 {
+	if _, _, err := r.entryParts(&Entry{Base: first, Item: &item}); err != nil || r.own.use().Hits != hits+1 {
 		t.Errorf("the same entry was rendered again: %d hits after %d, %v", r.own.use().Hits, hits, err)
 	}
 }

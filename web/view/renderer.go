@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -66,12 +67,8 @@ func (r *Renderer) Entry(ctx context.Context, l Context, n rivers.Name, sets *ac
 		return Parts{}, nil, err
 	}
 	p.PageAddress = l.Page
-	made, err := r.entryParts(p, it)
-	if err != nil {
-		return Parts{}, nil, err
-	}
-	whole, err := r.entryArticle(p, it, made, false)
-	return made, whole, err
+	made, frame, err := r.entryParts(&Entry{Base: p, Item: &it})
+	return made, bytes.Join(frame.around(made), nil), err
 }
 
 // ViewerName returns the viewer's name, "" for an anonymous one.
@@ -160,49 +157,48 @@ func (r *Renderer) NameAccounts(ctx context.Context, p *Base, ids []int64) error
 }
 
 // Article renders a whole entry.
-func (r *Renderer) Article(p *Base, it rivers.Item) ([]byte, error) { return r.article(p, it, false) }
+func (r *Renderer) Article(p *Base, it rivers.Item) (Article, error) { return r.article(p, it, false) }
 
-func (r *Renderer) article(p *Base, it rivers.Item, over bool) ([]byte, error) {
-	parts, err := r.entryParts(p, it)
+func (r *Renderer) article(p *Base, it rivers.Item, over bool) (Article, error) {
+	e := &Entry{Base: p, Item: &it, over: over}
+	parts, frame, err := r.entryParts(e)
 	if err != nil {
 		return nil, err
 	}
-	if parts.Comments, err = withFirstUnread(&Entry{Base: p, Item: &it}, parts.Comments); err != nil {
+	if parts.Comments, err = withFirstUnread(e, parts.Comments); err != nil {
 		return nil, err
 	}
-	return r.entryArticle(p, it, parts, over)
+	return frame.around(parts), nil
 }
 
-// entryParts renders an entry for p, which must know the names of the item (see Base).
-func (r *Renderer) entryParts(p *Base, it rivers.Item) (Parts, error) {
-	e := &Entry{Base: p, Item: &it}
+// entryParts renders an entry, whose Base must know the names of the item (see Base).
+func (r *Renderer) entryParts(e *Entry) (Parts, frame, error) {
+	it := e.Item
+	parts := Parts{Tag: r.Tag(it, e.Sets, e.Names, e.marks)}
 	if it.Notice != nil {
-		return r.noticeParts(e)
+		return r.noticeParts(e, parts)
 	}
 	shared, err := r.shared(e)
 	if err != nil {
-		return Parts{}, err
-	}
-	parts := Parts{
-		Body:     FillTimes(shared.body, p.Locale, p.Now),
-		Comments: FillTimes(shared.comments, p.Locale, p.Now),
-		Tag:      r.Tag(&it, p.Sets, p.Names, p.marks),
+		return Parts{}, frame{}, err
 	}
 	own, err := r.ownParts(e, parts.Tag)
 	if err != nil {
-		return Parts{}, err
+		return Parts{}, frame{}, err
 	}
+	parts.Body, parts.Comments = shared.body, shared.comments
 	parts.Why, parts.Acts, parts.Likes, parts.Sums = own.why, own.acts, own.likes, own.sums
 	parts.Sums[PartBody], parts.Sums[PartComments] = shared.bodySum, shared.commentsSum
-	return parts, nil
+	return parts, own.frame, nil
 }
 
-// ownParts returns the parts of an entry that depend on the viewer. A page that is asked for again has
-// nearly all of them.
+// ownParts returns the parts of an entry that depend on the viewer, and its frame. A page that is asked
+// for again has nearly all of them.
 func (r *Renderer) ownParts(e *Entry, tag uint64) (ownParts, error) {
-	it := e.Item
+	it, me := e.Item, e.me()
 	key := ownKey{
-		viewer: e.Viewer.AccountID, sets: e.Sets, lang: e.Locale.Lang, page: e.PageAddress, river: e.RiverName, post: it.PostID, epoch: it.Fold.Epoch,
+		viewer: e.Viewer.AccountID, me: namedAs{me.Name, me.Title, me.Picture}, sets: e.Sets, lang: e.Locale.Lang,
+		page: e.PageAddress, river: e.RiverName, over: e.over, post: it.PostID, epoch: it.Fold.Epoch, place: it.Place,
 		stamp: it.Stamp, tag: tag, full: it.Full, liked: it.Liked, faved: it.Faved,
 	}
 	if found, ok := r.own.get(key, func(ownParts) bool { return true }); ok {
@@ -219,6 +215,9 @@ func (r *Renderer) ownParts(e *Entry, tag uint64) (ownParts, error) {
 	if made.likes, err = Bytes(EntryLikes(e, likesShown(it.Full))); err != nil {
 		return made, err
 	}
+	if made.frame, err = frameOf(e, tag); err != nil {
+		return made, err
+	}
 	for i, html := range [...][]byte{PartWhy: made.why, PartActs: made.acts, PartLikes: made.likes} {
 		made.sums[i] = maphash.Bytes(partSeed, html)
 	}
@@ -233,7 +232,7 @@ func (r *Renderer) CacheUses() (shared, own CacheUse) { return r.parts.use(), r.
 // noticeParts renders an entry of the page of notifications: what happened stands in the place
 // of why it is here, and instead of the post there is what it is about. The viewer's answer
 // stands below, so that it is seen where it was written.
-func (r *Renderer) noticeParts(e *Entry) (parts Parts, err error) {
+func (r *Renderer) noticeParts(e *Entry, parts Parts) (_ Parts, around frame, err error) {
 	e.Rights = e.Special()
 	for _, part := range []struct {
 		html *[]byte
@@ -242,28 +241,14 @@ func (r *Renderer) noticeParts(e *Entry) (parts Parts, err error) {
 		{&parts.Why, noticeHead(e)}, {&parts.Acts, entryActs(e)}, {&parts.Likes, noticeCounts(e)}, {&parts.Comments, noticeAnswers(e)},
 	} {
 		if *part.html, err = Bytes(part.of); err != nil {
-			return Parts{}, err
+			return Parts{}, frame{}, err
 		}
 	}
-	parts.Tag = r.Tag(e.Item, e.Sets, e.Names, e.marks)
-	parts.sum(parts.Why, parts.Body, parts.Acts, parts.Likes, parts.Comments)
-	for _, html := range []*[]byte{&parts.Why, &parts.Comments} {
-		*html = FillTimes(*html, e.Locale, e.Now)
+	for i, html := range [...][]byte{PartWhy: parts.Why, PartBody: nil, PartActs: parts.Acts, PartLikes: parts.Likes, PartComments: parts.Comments} {
+		parts.Sums[i] = maphash.Bytes(partSeed, html)
 	}
-	return parts, nil
-}
-
-// sum takes the checksums of the parts, before what time it is was filled in.
-func (p *Parts) sum(why, body, acts, likes, comments []byte) {
-	for i, html := range [...][]byte{PartWhy: why, PartBody: body, PartActs: acts, PartLikes: likes, PartComments: comments} {
-		p.Sums[i] = maphash.Bytes(partSeed, html)
-	}
-}
-
-// entryArticle renders a whole entry, comment box included, around its parts.
-func (r *Renderer) entryArticle(p *Base, it rivers.Item, parts Parts, over bool) ([]byte, error) {
-	at := Version{it.Stamp, parts.Tag}
-	return Bytes(entryShell(&Entry{Base: p, Item: &it, over: over}, at, parts))
+	around, err = frameOf(e, parts.Tag)
+	return parts, around, err
 }
 
 // shared returns the parts of an entry that do not depend on the viewer.

@@ -18,7 +18,7 @@ type River struct {
 	Still    bool         // it is not live: a reload renews it
 	Before   string       // the cursor the page begins after, "" at the top
 	Next     string       // the cursor older entries begin after, "" if there are none
-	Articles [][]byte     // whole entries
+	Articles []Article    // whole entries
 	rows     []gathered   // how they stand
 }
 

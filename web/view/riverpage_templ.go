@@ -245,7 +245,7 @@ func riverList(v *River) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templ.Raw(string(article)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = article.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

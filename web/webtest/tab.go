@@ -273,8 +273,8 @@ func (b *Tab) CodeOf(text string) string {
 // without what differs by nature, the keys of forms and the passing of time.
 const snapshot = `(page) => {
 	const copy = page.querySelector('#river').cloneNode(true);
-	copy.removeAttribute('data-sight'); // another word each time
-	for (const time of copy.querySelectorAll('time')) { time.textContent = ''; time.removeAttribute('data-passed'); }
+	copy.removeAttribute('data-sight'); // a frame may have brought another
+	for (const time of copy.querySelectorAll('time')) { time.textContent = ''; time.removeAttribute('title'); }
 	for (const key of copy.querySelectorAll('[name=key]')) key.removeAttribute('value');
 	for (const details of copy.querySelectorAll('details')) details.removeAttribute('open');
 	for (const busy of copy.querySelectorAll('[aria-busy]')) busy.removeAttribute('aria-busy');
