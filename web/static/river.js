@@ -1805,7 +1805,6 @@ function complain(form, text, name, login) {
 const wording = (form) => new Intl.DateTimeFormat(lang === 'en' ? 'en-GB' : lang, form).format;
 const exact = wording({ dateStyle: 'medium', timeStyle: 'short' });
 const day = wording({ day: 'numeric', month: 'short' });
-const date = wording({ dateStyle: 'medium' });
 
 function times(within) {
   const now = new Date();
@@ -1816,8 +1815,8 @@ function times(within) {
     if (minutes < 1) text = texts.now;
     else if (minutes < 60) text = texts.minutes.replace('{n}', minutes);
     else if (minutes < 1440) text = texts.hours.replace('{n}', Math.floor(minutes / 60));
-    else text = (at.getFullYear() === now.getFullYear() ? day : date)(at);
-    time.title ||= exact(at);
+    else text = at.getFullYear() === now.getFullYear() ? day(at) : exact(at).split(',')[0];
+    time.title = exact(at);
     if (time.textContent !== text) time.textContent = text;
   }
 }
