@@ -1966,7 +1966,7 @@ function leave(code) {
   }
   const texting = [...document.querySelectorAll('textarea')].filter((text) => text.value !== text.defaultValue);
   // The reader sees by the site's header whose page it was.
-  if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark'), document.querySelector('body > svg')]);
+  if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark')]);
   strip(main, [note, river, ...texting]);
   document.title = document.body.dataset.site;
   unhead();
