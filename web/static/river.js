@@ -68,7 +68,7 @@ function menus(within) {
       else item.remove();
     }
     const summary = menu.querySelector('summary');
-    for (const name of ['aria-label', 'title']) summary.setAttribute(name, link.getAttribute(name));
+    summary.title = link.title;
     link.replaceWith(menu);
   }
 }
