@@ -68,6 +68,9 @@ var loadStatic = sync.OnceValues(func() (*staticFiles, error) {
 				return nil, fmt.Errorf("static files: %s: %w", f.Name(), err)
 			}
 		}
+		if ext == ".css" { // the icons come before it
+			content = bytes.ReplaceAll(content, []byte("icons.svg"), []byte(s.names["icons.svg"]))
+		}
 		sum := sha256.Sum256(content)
 		hashed := "/static/" + strings.TrimSuffix(f.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
 		s.names[f.Name()] = hashed

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -145,5 +146,49 @@ func TestPagesLoadNothingFromOtherSites(t *testing.T) {
 	}
 	if found := regexp.MustCompile(`url\(|@import`).Find(css); found != nil {
 		t.Errorf("site.css has %s", found)
+	}
+}
+
+// TestIcons compares the columns of icons.svg with those that the style sheet names, and asks
+// that every icon of a page has one.
+func TestIcons(t *testing.T) {
+	drawn, err := os.ReadFile("static/icons.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	css, err := os.ReadFile("static/site.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^\.i-([a-z-]+)\b.* \{ --i: (\d+); \}$`).FindAllStringSubmatch(string(css), -1) {
+		columns[m[1]] = m[2]
+	}
+	icons := regexp.MustCompile(`<g id="([a-z-]+)" transform="translate\((\d+)\)"`).FindAllStringSubmatch(string(drawn), -1)
+	for i, m := range icons {
+		if m[2] != strconv.Itoa(24*i) || columns[m[1]] != strconv.Itoa(i) {
+			t.Errorf("icon %s is %d., stands at %s, and site.css has it in column %s", m[1], i, m[2], columns[m[1]])
+		}
+	}
+	if len(icons) != len(columns) {
+		t.Errorf("icons.svg has %d icons, site.css %d", len(icons), len(columns))
+	}
+	if last := fmt.Sprintf("var(--i) / %d * 100%%", len(icons)-1); !strings.Contains(string(css), last) {
+		t.Errorf("site.css does not divide by the icons: %s", last)
+	}
+	pages, err := filepath.Glob("view/testdata/golden/*.html")
+	if err != nil || len(pages) == 0 {
+		t.Fatal(pages, err)
+	}
+	for _, page := range pages {
+		html, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`class="i i-([a-z-]+)"`).FindAllStringSubmatch(string(html), -1) {
+			if columns[m[1]] == "" {
+				t.Errorf("%s: no icon %s", page, m[1])
+			}
+		}
 	}
 }

@@ -68,7 +68,7 @@ function menus(within) {
       else item.remove();
     }
     const summary = menu.querySelector('summary');
-    for (const name of ['aria-label', 'title']) summary.setAttribute(name, link.getAttribute(name));
+    summary.title = link.title;
     link.replaceWith(menu);
   }
 }
@@ -1970,7 +1970,7 @@ function leave(code) {
   }
   const texting = [...document.querySelectorAll('textarea')].filter((text) => text.value !== text.defaultValue);
   // The reader sees by the site's header whose page it was.
-  if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark'), document.querySelector('body > svg')]);
+  if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark')]);
   strip(main, [note, river, ...texting]);
   document.title = document.body.dataset.site;
   unhead();

@@ -45,12 +45,7 @@ function show(form, file) {
   const tile = el('div', { className: 'tile' });
   const progress = el('progress', { max: 1, value: 0, ariaLabel: fill(texts.uploading, file.name) });
   const remove = el('button', { type: 'button', className: 'tool', ariaLabel: fill(texts.remove, file.name) });
-  const icon = (name) => {
-    const svg = document.importNode(form.querySelector('.attach .i'), true);
-    svg.firstElementChild.setAttribute('href', name);
-    return svg;
-  };
-  remove.append(icon('#i-x'));
+  remove.append(el('i', { className: 'i i-x' }));
   remove.addEventListener('click', () => {
     const { code } = tile.dataset;
     tile.request?.abort();
@@ -59,7 +54,7 @@ function show(form, file) {
     changed(form);
     if (code) fetch(`/files/${code}/discard`, { method: 'POST', body: new URLSearchParams({ viewer }), headers: { Accept: 'application/json' } }).catch(() => null);
   });
-  tile.append(icon('#i-file'), el('span', { className: 'name', textContent: file.name }), progress, remove);
+  tile.append(el('i', { className: 'i i-file' }), el('span', { className: 'name', textContent: file.name }), progress, remove);
   tilesOf(form).append(tile);
   preview(file, tile);
   return tile;

@@ -284,9 +284,6 @@ func (e *Entry) likesIt(c *rivers.Comment) bool {
 	return e.Rights.account != 0 && slices.Contains(c.Likes.IDs, e.Rights.account)
 }
 
-// label is a text of the catalogue that names the author, for a control of this post.
-func (e *Entry) label(key string) string { return e.Locale.T(key, "who", e.author().Title) }
-
 // tab is the tabindex of links that lead away from the middle of an entry. In a river the Tab
 // key passes over them, so that it takes few steps to the next entry; on the post's own page,
 // to which each entry leads, it stops at all of them.
@@ -329,17 +326,12 @@ func (e *Entry) commentLikeAct(c *rivers.Comment) string {
 	return "like"
 }
 
-// commentLikeLabel says what the button beside a comment does and how many like
-// it.
-func (e *Entry) commentLikeLabel(c *rivers.Comment) string {
-	label := e.Locale.T("comment.like")
+// commentLikeTitle says what the button beside a comment does.
+func (e *Entry) commentLikeTitle(c *rivers.Comment) string {
 	if e.likesIt(c) {
-		label = e.Locale.T("comment.unlike")
+		return e.Locale.T("entry.unlike")
 	}
-	if n := e.commentLikes(c); n > 0 {
-		label += ". " + e.Locale.N("likes.total", n)
-	}
-	return label
+	return e.Locale.T("entry.like")
 }
 
 // commentLikes is the number of likes of a comment that the viewer of the shared part may

@@ -7,8 +7,8 @@ package view
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// icon is one of the icons, as wide as the text around it says. It says nothing to a
-// screen reader: the control around it has a label.
+// icon is one of the icons, as wide as the text around it says (static/icons.svg). It says
+// nothing to a screen reader: the control around it has a label.
 func icon(name string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -30,51 +30,25 @@ func icon(name string) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<svg class=\"i\" aria-hidden=\"true\"><use href=\"")
+		var templ_7745c5c3_Var2 = []any{"i i-" + name}
+		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var2...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		var templ_7745c5c3_Var2 string
-		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs("#i-" + name)
-		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/icons.templ`, Line: 6, Col: 59}
-		}
-		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<i class=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\"></use></svg>")
+		var templ_7745c5c3_Var3 string
+		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(templ.CSSClasses(templ_7745c5c3_Var2).String())
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/icons.templ`, Line: 1, Col: 0}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		return nil
-	})
-}
-
-// icons are all icons, once on each page: 24 by 24, drawn with one stroke, whose colour
-// and width the style sheet says.
-func icons() templ.Component {
-	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
-			return templ_7745c5c3_CtxErr
-		}
-		templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-		if !templ_7745c5c3_IsBuffer {
-			defer func() {
-				templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err == nil {
-					templ_7745c5c3_Err = templ_7745c5c3_BufErr
-				}
-			}()
-		}
-		ctx = templ.InitializeContext(ctx)
-		templ_7745c5c3_Var3 := templ.GetChildren(ctx)
-		if templ_7745c5c3_Var3 == nil {
-			templ_7745c5c3_Var3 = templ.NopComponent
-		}
-		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<svg hidden><symbol id=\"i-river\" viewBox=\"0 0 24 24\"><path d=\"M3 7c3-3 6-3 9 0s6 3 9 0M3 12.5c3-3 6-3 9 0s6 3 9 0M3 18c3-3 6-3 9 0s6 3 9 0\"></path></symbol> <symbol id=\"i-home\" viewBox=\"0 0 24 24\"><path d=\"M4 11 12 4l8 7v9h-5.5v-5.5h-5V20H4z\"></path></symbol> <symbol id=\"i-talk\" viewBox=\"0 0 24 24\"><path d=\"M4 4h11.5v8.5H9L6 15.5v-3H4zM18.5 9H20v9h-2v3l-3.2-3H10v-2.5\"></path></symbol> <symbol id=\"i-at\" viewBox=\"0 0 24 24\"><circle cx=\"12\" cy=\"12\" r=\"3.75\"></circle><path d=\"M15.75 8.25V13c0 3.5 4.75 3 4.75-1A8.5 8.5 0 1 0 17 18.9\"></path></symbol> <symbol id=\"i-bell\" viewBox=\"0 0 24 24\"><path d=\"M6 16.5V11a6 6 0 0 1 12 0v5.5l1.5 1.5h-15zM10 20.5h4\"></path></symbol> <symbol id=\"i-bell-off\" viewBox=\"0 0 24 24\"><path d=\"M6 16.5V11c0-1 .2-1.900.700-2.700M9 5.800a6 6 0 0 1 9 5.200v3M17.500 18h-13L6 16.500M10 20.500h4M4 4l16 16\"></path></symbol> <symbol id=\"i-mail\" viewBox=\"0 0 24 24\"><rect x=\"3\" y=\"5\" width=\"18\" height=\"14\" rx=\"2\"></rect><path d=\"m4 7 8 6.5L20 7\"></path></symbol> <symbol id=\"i-save\" viewBox=\"0 0 24 24\"><path d=\"M6.5 4h11v16.5L12 16l-5.5 4.5z\"></path></symbol> <symbol id=\"i-star\" viewBox=\"0 0 24 24\"><path d=\"m12 3.5 2.6 5.4 5.9.8-4.3 4.1 1 5.9-5.2-2.8-5.2 2.8 1-5.9-4.3-4.1 5.9-.8z\"></path></symbol> <symbol id=\"i-globe\" viewBox=\"0 0 24 24\"><circle cx=\"12\" cy=\"12\" r=\"8.5\"></circle><path d=\"M3.5 12h17M12 3.5c2.3 2.4 3.5 5.2 3.5 8.5s-1.2 6.1-3.5 8.5c-2.3-2.4-3.5-5.2-3.5-8.5S9.7 5.9 12 3.5z\"></path></symbol> <symbol id=\"i-list\" viewBox=\"0 0 24 24\"><path d=\"M9 6h11M9 12h11M9 18h11M4.5 6h.01M4.5 12h.01M4.5 18h.01\"></path></symbol> <symbol id=\"i-group\" viewBox=\"0 0 24 24\"><circle cx=\"9\" cy=\"8.5\" r=\"3.5\"></circle><path d=\"M2.5 19.5c.4-3.7 2.7-5.5 6.5-5.5s6.1 1.8 6.5 5.5M15.5 5.2a3.5 3.5 0 0 1 0 6.6M17.5 14.4c2.4.7 3.7 2.4 4 5.1\"></path></symbol> <symbol id=\"i-person\" viewBox=\"0 0 24 24\"><circle cx=\"12\" cy=\"8\" r=\"4\"></circle><path d=\"M4.5 20c.5-4 3-6 7.5-6s7 2 7.5 6\"></path></symbol> <symbol id=\"i-search\" viewBox=\"0 0 24 24\"><circle cx=\"10.5\" cy=\"10.5\" r=\"6\"></circle><path d=\"m15 15 5.5 5.5\"></path></symbol> <symbol id=\"i-heart\" viewBox=\"0 0 24 24\"><path d=\"M12 20C7 16.3 3.5 13 3.5 9.2A4.5 4.5 0 0 1 12 7a4.5 4.5 0 0 1 8.5 2.2C20.5 13 17 16.3 12 20z\"></path></symbol> <symbol id=\"i-comment\" viewBox=\"0 0 24 24\"><path d=\"M4 4.5h16v12h-8.5L7 20.5v-4H4z\"></path></symbol> <symbol id=\"i-more\" viewBox=\"0 0 24 24\"><path d=\"M5 12h.01M12 12h.01M19 12h.01\"></path></symbol> <symbol id=\"i-pen\" viewBox=\"0 0 24 24\"><path d=\"m4 20 .8-4.5L16 4.3 19.7 8 8.5 19.2zM13.5 6.8l3.7 3.7\"></path></symbol> <symbol id=\"i-menu\" viewBox=\"0 0 24 24\"><path d=\"M4 6.5h16M4 12h16M4 17.5h16\"></path></symbol> <symbol id=\"i-plus\" viewBox=\"0 0 24 24\"><path d=\"M12 5v14M5 12h14\"></path></symbol> <symbol id=\"i-x\" viewBox=\"0 0 24 24\"><path d=\"m6 6 12 12M18 6 6 18\"></path></symbol> <symbol id=\"i-check\" viewBox=\"0 0 24 24\"><path d=\"m5 12.5 4.5 4.5L19 7.5\"></path></symbol> <symbol id=\"i-up\" viewBox=\"0 0 24 24\"><path d=\"M12 19V5M6 11l6-6 6 6\"></path></symbol> <symbol id=\"i-down\" viewBox=\"0 0 24 24\"><path d=\"m6 9.5 6 6 6-6\"></path></symbol> <symbol id=\"i-to\" viewBox=\"0 0 24 24\"><path d=\"m9.5 6 6 6-6 6\"></path></symbol> <symbol id=\"i-unfold\" viewBox=\"0 0 24 24\"><path d=\"m8 9 4-4 4 4M8 15l4 4 4-4\"></path></symbol> <symbol id=\"i-calendar\" viewBox=\"0 0 24 24\"><rect x=\"4\" y=\"5.5\" width=\"16\" height=\"14.5\" rx=\"2\"></rect><path d=\"M4 10h16M8.5 3.5v4M15.5 3.5v4\"></path></symbol> <symbol id=\"i-back\" viewBox=\"0 0 24 24\"><path d=\"M20 12H4.5M11 5l-7 7 7 7\"></path></symbol> <symbol id=\"i-lock\" viewBox=\"0 0 24 24\"><rect x=\"5\" y=\"10.5\" width=\"14\" height=\"9.5\" rx=\"2\"></rect><path d=\"M8 10.5V8a4 4 0 0 1 8 0v2.5\"></path></symbol> <symbol id=\"i-eye\" viewBox=\"0 0 24 24\"><path d=\"M2.5 12c2.5-4.2 5.7-6.3 9.5-6.3s7 2.1 9.5 6.3c-2.5 4.2-5.7 6.3-9.5 6.3S5 16.2 2.5 12z\"></path><circle cx=\"12\" cy=\"12\" r=\"2.75\"></circle></symbol> <symbol id=\"i-eye-off\" viewBox=\"0 0 24 24\"><path d=\"M9.8 6a9 9 0 0 1 2.2-.3c3.8 0 7 2.1 9.5 6.3-.9 1.5-1.9 2.7-3 3.7M6 7.6C4.7 8.6 3.5 10.1 2.5 12c2.5 4.2 5.7 6.3 9.5 6.3 1.4 0 2.8-.3 4-.9M4 4l16 16\"></path></symbol> <symbol id=\"i-gear\" viewBox=\"0 0 24 24\"><path d=\"M4 7h9M17 7h3M4 17h3M11 17h9\"></path><circle cx=\"15\" cy=\"7\" r=\"2\"></circle><circle cx=\"9\" cy=\"17\" r=\"2\"></circle></symbol> <symbol id=\"i-link\" viewBox=\"0 0 24 24\"><path d=\"m10 14 4-4M8.5 11l-3 3a3.5 3.5 0 0 0 5 5l3-3M15.5 13l3-3a3.5 3.5 0 0 0-5-5l-3 3\"></path></symbol> <symbol id=\"i-key\" viewBox=\"0 0 24 24\"><circle cx=\"8\" cy=\"16\" r=\"4\"></circle><path d=\"m11 13 8.5-8.5M16 8l3 3\"></path></symbol> <symbol id=\"i-tag\" viewBox=\"0 0 24 24\"><path d=\"M12.5 4H19a1 1 0 0 1 1 1v6.5L12.3 19.2a1.5 1.5 0 0 1-2.1 0l-5.4-5.4a1.5 1.5 0 0 1 0-2.1zM15.9 8.1v0\"></path></symbol> <symbol id=\"i-place\" viewBox=\"0 0 24 24\"><path d=\"M12 20.5c4.3-4.6 6.5-8 6.5-10.8a6.5 6.5 0 0 0-13 0c0 2.8 2.2 6.2 6.5 10.8z\"></path><circle cx=\"12\" cy=\"9.8\" r=\"2.25\"></circle></symbol> <symbol id=\"i-moon\" viewBox=\"0 0 24 24\"><path d=\"M19.5 14.5A8 8 0 1 1 9.5 4.5a6.5 6.5 0 0 0 10 10z\"></path></symbol> <symbol id=\"i-out\" viewBox=\"0 0 24 24\"><path d=\"M10 4H5v16h5M14.5 8l4 4-4 4M9.5 12h9\"></path></symbol> <symbol id=\"i-trash\" viewBox=\"0 0 24 24\"><path d=\"M5 7h14M9.5 7V4.5h5V7M7 7l.8 13h8.4L17 7\"></path></symbol> <symbol id=\"i-image\" viewBox=\"0 0 24 24\"><rect x=\"3.5\" y=\"4.5\" width=\"17\" height=\"15\" rx=\"2\"></rect><circle cx=\"9\" cy=\"10\" r=\"1.75\"></circle><path d=\"m4 17.5 5-4 3.5 3 3-2.5 5 4\"></path></symbol> <symbol id=\"i-file\" viewBox=\"0 0 24 24\"><path d=\"M6.5 3.5h7l4 4v13h-11zM13 3.5V8h4.5\"></path></symbol> <symbol id=\"i-feed\" viewBox=\"0 0 24 24\"><path d=\"M5 11a8 8 0 0 1 8 8M5 5a14 14 0 0 1 14 14M5.5 18.5h.01\"></path></symbol> <symbol id=\"i-warn\" viewBox=\"0 0 24 24\"><path d=\"M12 4 2.5 20h19zM12 10v5M12 17.5h.01\"></path></symbol> <symbol id=\"i-flag\" viewBox=\"0 0 24 24\"><path d=\"M6 21V4M6 4.5c4-2 7 2 12 0v9c-5 2-8-2-12 0\"></path></symbol> <symbol id=\"i-pause\" viewBox=\"0 0 24 24\"><path d=\"M9 6v12M15 6v12\"></path></symbol></svg>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\"></i>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
