@@ -167,7 +167,7 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 
 // readBatch reads the states of the batch's posts from one snapshot, and the contents of
 // those whose folds are older, or of all for an actor: in one round trip, unless a post stands in very
-// many timelines, or has just changed again.
+// many timelines, or has just changed again, or of many posts only some folds are older.
 func (s *Store) readBatch(ctx context.Context, w batch) (
 	states map[int64]*snapshot.PostState, contents map[int64]*snapshot.Content, err error,
 ) {
@@ -177,15 +177,15 @@ func (s *Store) readBatch(ctx context.Context, w batch) (
 			viewers.Add(id, t.name.UserID)
 		}
 	}
-	var stale []int64
+	stale := 0
 	for _, id := range w.posts {
 		if w.actor || w.stamps[id] < w.versions[id] {
-			stale = append(stale, id)
+			stale++
 		}
 	}
-	whole := !slices.ContainsFunc(w.posts, s.mayOverflow)
+	whole := (stale == 0 || stale == len(w.posts)) && !slices.ContainsFunc(w.posts, s.mayOverflow)
 	if whole {
-		if states, contents, err = s.primary.ReadPosts(ctx, w.posts, viewers, stale, s.foldDepth()); err != nil {
+		if states, contents, err = s.primary.ReadPosts(ctx, w.posts, viewers, stale > 0, s.foldDepth()); err != nil {
 			return nil, nil, err
 		}
 	}
