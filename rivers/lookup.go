@@ -56,7 +56,7 @@ type found struct {
 	many    bool            // there are others, which it leaves out
 	asof    moment          // the server's time before the look-up
 	stamps  map[int64]int64 // of the posts' folds, empty for an actor
-	// places are timelines of which it is known whether the rivers are made of them.
+	// places are timelines. The targets list those of them that their rivers are made of.
 	places []int64
 	// searched: somebody has a search, which learns of changes by folds. One that is
 	// registered later sees the posts in its own snapshot.
