@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"riverrun/timelines/snapshot"
 )
@@ -93,13 +92,24 @@ func newEntry(g generation, st *snapshot.PostState, place int64, holds bool, o o
 	return e
 }
 
-// queueEntries adds the write of these entries to a batch: one statement, in key order. A
+// writeEntries writes the rows of entryArgs, in key order, after the folds of the same statement. A
 // write applies only if its stamp is greater than the stored one, the deadline has not
 // passed, and the epoch is still the same. It never looks at the river's floor.
-func (s *Store) queueEntries(b *pgx.Batch, entries []entry, at moment, wrote *int64) error {
-	if len(entries) == 0 {
-		return nil
-	}
+const writeEntries = `
+		INSERT INTO entries (river_id, post_id, version, fresh_at, deleted, per_river_folded)
+		SELECT river_id, post_id, version, fresh_at, deleted, overlay::jsonb
+		FROM unnest(@rivers::bigint[], @posts::bigint[], @versions::bigint[], @places::bigint[],
+			@deleted::boolean[], @overlays::text[]) AS e(river_id, post_id, version, fresh_at, deleted, overlay)
+		WHERE (SELECT count(*) FROM folded) >= 0 AND clock_timestamp() < @deadline AND ` + inEpoch + `
+		ORDER BY river_id, post_id
+		ON CONFLICT (river_id, post_id) DO UPDATE SET
+			version = excluded.version, fresh_at = excluded.fresh_at, deleted = excluded.deleted,
+			per_river_folded = excluded.per_river_folded, updated_at = clock_timestamp()
+		WHERE excluded.version > entries.version AND clock_timestamp() < @deadline
+		RETURNING 1`
+
+// entryArgs adds the arguments of writeEntries.
+func entryArgs(args pgx.StrictNamedArgs, entries []entry) error {
 	slices.SortFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.River, b.River), cmp.Compare(a.PostID, b.PostID))
 	})
@@ -114,53 +124,42 @@ func (s *Store) queueEntries(b *pgx.Batch, entries []entry, at moment, wrote *in
 		}
 		overlays[i] = string(doc)
 	}
-	const query = `
-		INSERT INTO entries (river_id, post_id, version, fresh_at, deleted, per_river_folded)
-		SELECT river_id, post_id, version, fresh_at, deleted, overlay::jsonb
-		FROM unnest(@rivers::bigint[], @posts::bigint[], @versions::bigint[], @places::bigint[],
-			@deleted::boolean[], @overlays::text[]) AS e(river_id, post_id, version, fresh_at, deleted, overlay)
-		WHERE clock_timestamp() < @deadline AND ` + inEpoch + `
-		ORDER BY river_id, post_id
-		ON CONFLICT (river_id, post_id) DO UPDATE SET
-			version = excluded.version, fresh_at = excluded.fresh_at, deleted = excluded.deleted,
-			per_river_folded = excluded.per_river_folded, updated_at = clock_timestamp()
-		WHERE excluded.version > entries.version AND clock_timestamp() < @deadline`
-	b.Queue(query, s.bind(pgx.StrictNamedArgs{
-		"rivers": riverIDs, "posts": posts, "versions": versions, "places": places,
-		"deleted": deleted, "overlays": overlays,
-	}, at)).Exec(func(tag pgconn.CommandTag) error {
-		*wrote += tag.RowsAffected()
-		return nil
-	})
+	args["rivers"], args["posts"], args["versions"], args["places"] = riverIDs, posts, versions, places
+	args["deleted"], args["overlays"] = deleted, overlays
 	return nil
 }
 
-// write stores folds and entries in one transaction and one round trip. Folds come first,
-// and each table is written in key order, so that writers wait for each other and never in
+// write stores folds and entries in one statement. Folds come first, because the entries ask
+// for them, and each table is written in key order, so that writers wait for each other and never in
 // a circle. It reports whether it was in time. If not, some of the rows may be missing, and
 // the caller starts again at its look-up.
 func (s *Store) write(ctx context.Context, entries []entry, folds []*Fold, asof moment) (inTime bool, err error) {
 	return s.writeIn(ctx, s.db, entries, folds, asof)
 }
 
-// writeIn is write within a transaction, or by a pool, which begins one.
+// writeIn is write within a transaction, or by a pool.
 func (s *Store) writeIn(ctx context.Context, db interface {
-	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
 }, entries []entry, folds []*Fold, asof moment,
 ) (inTime bool, err error) {
-	b := &pgx.Batch{}
-	if err := s.queueFolds(b, folds, asof); err != nil {
+	args := s.bind(pgx.StrictNamedArgs{}, asof)
+	if err := foldArgs(args, folds); err != nil {
 		return false, err
 	}
-	var wrote int64
-	if err := s.queueEntries(b, entries, asof, &wrote); err != nil {
+	if err := entryArgs(args, entries); err != nil {
 		return false, err
 	}
-	b.Queue(`SELECT clock_timestamp() < @deadline AND `+inEpoch, s.bind(pgx.StrictNamedArgs{}, asof)).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&inTime) })
-	if err := db.SendBatch(ctx, b).Close(); err != nil {
+	// The time is read when all rows are counted, and so written.
+	query := `
+		WITH folded AS (` + writeFolds + `
+		), written AS (` + writeEntries + `
+		)
+		SELECT clock_timestamp() < @deadline AND ` + inEpoch + `, n
+		FROM (SELECT count(*) AS n FROM written HAVING (SELECT count(*) FROM folded) >= 0) w`
+	var wrote int
+	if err := db.QueryRow(ctx, query, args).Scan(&inTime, &wrote); err != nil {
 		return false, fmt.Errorf("write rivers: %w", err)
 	}
-	s.opts.Metrics.Wrote(int(wrote))
+	s.opts.Metrics.Wrote(wrote)
 	return inTime, nil
 }

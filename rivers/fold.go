@@ -137,28 +137,28 @@ const foldColumns = `version, deleted, decisive, text_folded, likes_folded, fave
 
 var setFolds = `(` + foldColumns + `) = ROW (excluded.` + strings.ReplaceAll(foldColumns, ", ", ", excluded.") + `)`
 
-// queueFolds adds the upsert of these folds to a batch: one statement, in key order. A fold
+// writeFolds writes the folds of foldArgs, in key order. A fold
 // is written only if its version is greater, so that nothing true only of an older version
 // replaces what is shown.
-func (s *Store) queueFolds(b *pgx.Batch, folds []*Fold, at moment) error {
-	if len(folds) == 0 {
-		return nil
-	}
-	folds = slices.Clone(folds)
+var writeFolds = `
+		INSERT INTO folds (post_id, ` + foldColumns + `)
+		SELECT post_id, ` + foldColumns + ` FROM jsonb_populate_recordset(NULL::folds, @folds::jsonb)
+		WHERE clock_timestamp() < @deadline AND ` + inEpoch + `
+		ORDER BY post_id
+		ON CONFLICT (post_id) DO UPDATE SET
+			` + setFolds + `, updated_at = clock_timestamp(), written = excluded.written
+		WHERE excluded.version > folds.version AND clock_timestamp() < @deadline
+		RETURNING 1`
+
+// foldArgs adds the argument of writeFolds.
+func foldArgs(args pgx.StrictNamedArgs, folds []*Fold) error {
+	folds = append(make([]*Fold, 0, len(folds)), folds...) // never null
 	slices.SortFunc(folds, func(a, b *Fold) int { return cmp.Compare(a.PostID, b.PostID) })
 	doc, err := json.Marshal(folds)
 	if err != nil {
 		return fmt.Errorf("encode folds: %w", err)
 	}
-	query := `
-		INSERT INTO folds (post_id, ` + foldColumns + `)
-		SELECT post_id, ` + foldColumns + ` FROM jsonb_populate_recordset(NULL::folds, @doc::jsonb)
-		WHERE clock_timestamp() < @deadline AND ` + inEpoch + `
-		ORDER BY post_id
-		ON CONFLICT (post_id) DO UPDATE SET
-			` + setFolds + `, updated_at = clock_timestamp(), written = excluded.written
-		WHERE excluded.version > folds.version AND clock_timestamp() < @deadline`
-	b.Queue(query, s.bind(pgx.StrictNamedArgs{"doc": string(doc)}, at))
+	args["folds"] = string(doc)
 	return nil
 }
 

@@ -1,11 +1,8 @@
 package rivers
 
 import (
-	"slices"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/snapshot"
 )
@@ -65,11 +62,7 @@ func BenchmarkFolds(b *testing.B) {
 			for _, f := range folds {
 				f.Version++
 			}
-			batch := &pgx.Batch{}
-			if err := w.rivers.queueFolds(batch, slices.Clone(folds), at); err != nil {
-				b.Fatal(err)
-			}
-			if err := w.rivers.db.SendBatch(w.ctx, batch).Close(); err != nil {
+			if _, err := w.rivers.write(w.ctx, nil, folds, at); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"riverrun/timelines"
 	"riverrun/timelines/kinds"
@@ -16,28 +17,37 @@ import (
 // A river that is being built counts as open, because it is about to be. These statements
 // find each river and each entry for itself, as watched does: a plan that was made while the
 // tables were small would read all of them. OFFSET 0 keeps a subquery separate; it pages
-// nothing.
+// nothing. Each also returns the moment before it, alone if it finds nothing.
 const (
-	lookUpByTimeline = `SELECT DISTINCT ` + registered
-	lookUpFew        = `SELECT ` + registered + ` LIMIT @most`
+	lookUpByTimeline = lookUpFrom + `(SELECT DISTINCT ` + registered + `)` + lookUpByViewer
+	lookUpFew        = lookUpFrom + `(SELECT ` + registered + ` LIMIT @most)` + lookUpByViewer
 	// This is one statement, so that no river is closed to the first half and open to the second. A lease
 	// that ends meanwhile was open to the first.
-	lookUpOpen = `(SELECT DISTINCT ` + registered + ` AND (` + isOpen + `))
-		UNION ALL (SELECT ` + registered + ` AND NOT (` + isOpen + `) LIMIT @most)`
-	registered = `
-		t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0), ` + neededFrom + `, ` + isOpen + `
+	lookUpOpen = lookUpFrom + `(SELECT DISTINCT ` + registered + ` AND (` + isOpen + `))
+		UNION ALL (SELECT ` + registered + ` AND NOT (` + isOpen + `) LIMIT @most)` + lookUpByViewer
+	// The beginning of the transaction comes before what the statement sees.
+	lookUpFrom = `
+		SELECT now(), m.epoch, m.searched, f.post_id, f.id, f.user_id, f.kind, f.their_id, f.term, f.ord, f.version, f.needed,
+			coalesce(f.open, false), coalesce(f.registered, false), f.listed
+		FROM (SELECT coalesce((SELECT epoch FROM clock), 0) AS epoch, EXISTS (
+			SELECT FROM rivers r WHERE r.kind = ANY(@searches) AND r.term <> '' AND (r.state = 'live' OR r.state = 'building')) AS searched) m
+		LEFT JOIN (`
+	registered = lookUpColumns + `, true AS registered
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) t(post_id, timeline_id)
 		CROSS JOIN LATERAL (SELECT * FROM rivers_timelines rt WHERE rt.timeline_id = t.timeline_id OFFSET 0) rt
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.id = rt.river_id LIMIT 1) r
 		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.river_id = r.id AND e.post_id = t.post_id OFFSET 0) e ON true
 		WHERE (r.state = 'live' OR r.state = 'building')`
 	lookUpByViewer = `
-		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0), ` + neededFrom + `, ` + isOpen + `
-		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @viewers::bigint[])) a(post_id, user_id)
-		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.user_id = a.user_id OFFSET 0) r
-		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.river_id = r.id AND e.post_id = a.post_id OFFSET 0) e ON true
-		WHERE (r.state = 'live' OR r.state = 'building') AND (a.user_id = @actor OR e.post_id IS NOT NULL OR r.state = 'building')
-			AND r.kind <> ALL(@searches)`
+		UNION ALL (SELECT ` + lookUpColumns + `, false
+		FROM (SELECT DISTINCT * FROM unnest(@viewed::bigint[], @viewers::bigint[])) t(post_id, user_id)
+		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.user_id = t.user_id OFFSET 0) r
+		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.river_id = r.id AND e.post_id = t.post_id OFFSET 0) e ON true
+		WHERE (r.state = 'live' OR r.state = 'building') AND (t.user_id = @actor OR e.post_id IS NOT NULL OR r.state = 'building')
+			AND r.kind <> ALL(@searches))) f ON true`
+	lookUpColumns = `t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0) AS version,
+			` + neededFrom + ` AS needed, ` + isOpen + ` AS open,
+			ARRAY(SELECT x.timeline_id FROM rivers_timelines x WHERE x.river_id = r.id AND x.timeline_id = ANY(@places::bigint[])) AS listed`
 )
 
 // found is what a writer looked up.
@@ -46,6 +56,8 @@ type found struct {
 	many    bool            // there are others, which it leaves out
 	asof    moment          // the server's time before the look-up
 	stamps  map[int64]int64 // of the posts' folds, empty for an actor
+	// places are timelines. The targets list those of them that their rivers are made of.
+	places []int64
 	// searched: somebody has a search, which learns of changes by folds. One that is
 	// registered later sees the posts in its own snapshot.
 	searched bool
@@ -63,46 +75,40 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 			byViewer.add(t.PostID, scope.Actor)
 		}
 	}
-	searches := kindsThat(spec.isSearch)
-	b := &pgx.Batch{}
-	b.Queue(`SELECT `+momentColumns+`, EXISTS (
-			SELECT FROM rivers r WHERE r.kind = ANY(@searches) AND r.term <> '' AND (r.state = 'live' OR r.state = 'building'))`,
-		pgx.StrictNamedArgs{"searches": searches}).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&f.asof.time, &f.asof.epoch, &f.searched) })
+	args := pgx.StrictNamedArgs{
+		"posts": byTimeline.posts, "timelines": byTimeline.others, "viewed": byViewer.posts, "viewers": byViewer.others,
+		// The post may now belong in any of the actor's rivers. Somebody else's like only
+		// marks entries that stand.
+		"actor": scope.Actor,
+		// Readers bring searches up to date.
+		"searches": kindsThat(spec.isSearch),
+	}
+	query, most := lookUpByTimeline, s.opts.Few+1 // rows of rivers that the scope does not begin with
+	switch {
+	case scope.Actor != 0:
+		query, args["most"] = lookUpFew, most
+		f.places = s.likelyPlaces(touched)
+	case scope.Open:
+		query, args["most"] = lookUpOpen, most
+	}
+	args["places"] = f.places
+	if told := toldOf(theirs); scope.Notices && len(told) > 0 {
+		// It is done last, as nothing reads it. It locks a row until the statement is over.
+		query = `WITH raised AS (` + raiseNoticeClocks + `)` + query
+		args["accounts"] = told
+	}
 	rivers := &foundRivers{byID: map[int64]*target{}}
-	others, most := 0, s.opts.Few+1 // rows of rivers that the scope does not begin with
-	if len(byTimeline.posts) > 0 {
-		query, args := lookUpByTimeline, pgx.StrictNamedArgs{"posts": byTimeline.posts, "timelines": byTimeline.others}
-		switch {
-		case scope.Actor != 0:
-			query, args["most"] = lookUpFew, most
-		case scope.Open:
-			query, args["most"] = lookUpOpen, most
+	others := 0
+	b := &pgx.Batch{}
+	b.Queue(query, args).Query(func(rows pgx.Rows) error {
+		all, open, err := rivers.collect(rows, &f)
+		if others = all; scope.Open {
+			others -= open
 		}
-		b.Queue(query, args).Query(func(rows pgx.Rows) error {
-			all, open, err := rivers.collect(rows)
-			if others = all; scope.Open {
-				others -= open
-			}
-			return err
-		})
-	}
-	if len(byViewer.posts) > 0 {
-		b.Queue(lookUpByViewer, pgx.StrictNamedArgs{
-			"posts": byViewer.posts, "viewers": byViewer.others,
-			// The post may now belong in any of the actor's rivers. Somebody else's like only
-			// marks entries that stand.
-			"actor": scope.Actor,
-			// Readers bring searches up to date.
-			"searches": searches,
-		}).Query(func(rows pgx.Rows) error { _, _, err := rivers.collect(rows); return err })
-	}
+		return err
+	})
 	if f.stamps = map[int64]int64{}; scope.Actor == 0 { // who acts has made the folds old
 		f.stamps = queueStamps(b, postsOf(touched))
-	}
-	if told := toldOf(theirs); scope.Notices && len(told) > 0 {
-		// It comes last, as it locks a row until the batch is over.
-		b.Queue(raiseNoticeClocks, pgx.StrictNamedArgs{"accounts": told})
 	}
 	if err := s.db.SendBatch(ctx, b).Close(); err != nil {
 		return f, fmt.Errorf("look up rivers: %w", err)
@@ -129,23 +135,34 @@ type foundRivers struct {
 	byID    map[int64]*target
 }
 
-// collect adds the rows of a look-up, and returns how many there were in all, and of open rivers.
-func (f *foundRivers) collect(rows pgx.Rows) (n, opened int, err error) {
-	var post, id, stands, needed int64
-	var name Name
-	var open bool
-	dest := []any{&post, &id, &name.UserID, &name.Kind, &name.TheirID, &name.Term, &name.Order, &stands, &needed, &open}
+// collect adds the rows of a look-up, and returns how many rivers it found by timelines, and open ones among them. It sets
+// what the look-up says besides.
+func (f *foundRivers) collect(rows pgx.Rows, looked *found) (n, opened int, err error) {
+	var post, id, user, their, stands, needed zeronull.Int8 // zero where nothing was found
+	var kind, term, order zeronull.Text
+	var open, byTimeline bool
+	var listed []int64
+	dest := []any{
+		&looked.asof.time, &looked.asof.epoch, &looked.searched,
+		&post, &id, &user, &kind, &their, &term, &order, &stands, &needed, &open, &byTimeline, &listed,
+	}
 	_, err = pgx.ForEachRow(rows, dest, func() error {
-		if n++; open {
-			opened++
+		if id == 0 {
+			return nil
 		}
-		t := f.byID[id]
+		if byTimeline {
+			if n++; open {
+				opened++
+			}
+		}
+		t := f.byID[int64(id)]
 		if t == nil {
-			t = &target{generation{id, name, map[int64]struct{}{}}, map[int64]int64{}, needed, open}
-			f.byID[id] = t
+			name := Name{UserID: int64(user), Kind: Kind(kind), TheirID: int64(their), Term: string(term), Order: Order(order)}
+			t = &target{generation{int64(id), name, setOf(listed)}, map[int64]int64{}, int64(needed), open}
+			f.byID[t.id] = t
 			f.targets = append(f.targets, t)
 		}
-		t.posts[post] = stands
+		t.posts[int64(post)] = int64(stands)
 		return nil
 	})
 	return n, opened, err
@@ -206,9 +223,24 @@ func (s *Store) touchedTimelines(ctx context.Context, touched []timelines.Touche
 	return found, nil
 }
 
-// intersect fills in which of the posts' timelines each river is made of. A generation's
-// timelines never change, so they may be read after the snapshot.
-func (s *Store) intersect(ctx context.Context, targets []*target, states map[int64]*snapshot.PostState) error {
+// likelyPlaces guesses the timelines of changed posts: those touched, and those that hold the posts as far as
+// this node remembers. If the snapshot shows no other, intersect has nothing to ask.
+func (s *Store) likelyPlaces(touched []timelines.Touched) []int64 {
+	if len(touched) > fewPosts {
+		return nil
+	}
+	var places []int64
+	for _, t := range touched {
+		places = append(places, t.Timelines...)
+		places = append(places, s.folds.placesOf(s.access.Epoch(), t.PostID)...)
+	}
+	slices.Sort(places)
+	return slices.Compact(places)
+}
+
+// intersect fills in which of the posts' timelines each river is made of, unless the look-up asked for all of them. A
+// generation's timelines never change, so they may be read before the snapshot, and after it.
+func (s *Store) intersect(ctx context.Context, targets []*target, states map[int64]*snapshot.PostState, known []int64) error {
 	if len(targets) == 0 {
 		return nil
 	}
@@ -223,6 +255,12 @@ func (s *Store) intersect(ctx context.Context, targets []*target, states map[int
 		for _, h := range st.Memberships {
 			theirs[h.TimelineID] = struct{}{}
 		}
+	}
+	for _, id := range known {
+		delete(theirs, id)
+	}
+	if len(theirs) == 0 {
+		return nil
 	}
 	const query = `
 		SELECT river_id, timeline_id FROM rivers_timelines

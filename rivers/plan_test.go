@@ -127,11 +127,15 @@ func TestLookUpOnAGrownSite(t *testing.T) {
 	pool, err := pgxpool.NewWithConfig(w.ctx, config)
 	must(w, pool, err)
 	t.Cleanup(pool.Close)
-	lookUps := map[string]pgx.StrictNamedArgs{
-		lookUpByTimeline: {"posts": []int64{post.PostID}, "timelines": post.Touched},
-		lookUpFew:        {"posts": []int64{post.PostID}, "timelines": post.Touched, "most": 10},
-		lookUpOpen:       {"posts": []int64{post.PostID}, "timelines": post.Touched, "most": 10},
-		lookUpByViewer:   {"posts": []int64{post.PostID}, "viewers": []int64{ann.AccountID}, "actor": ann.AccountID, "searches": []string{}},
+	lookUps := map[string]pgx.StrictNamedArgs{}
+	for _, sql := range []string{lookUpByTimeline, lookUpFew, lookUpOpen} {
+		lookUps[sql] = pgx.StrictNamedArgs{
+			"posts": []int64{post.PostID}, "timelines": post.Touched, "viewed": []int64{post.PostID}, "viewers": []int64{ann.AccountID},
+			"actor": ann.AccountID, "searches": []string{}, "places": post.Touched,
+		}
+		if sql != lookUpByTimeline {
+			lookUps[sql]["most"] = 10
+		}
 	}
 	read := func(sql string) (rows int64) {
 		for _, sql := range []string{sql, `SELECT pg_stat_force_next_flush()`} {

@@ -87,7 +87,7 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 	targets := looked.targets
 	slices.SortFunc(targets, func(a, b *target) int { return cmp.Compare(a.id, b.id) })
 	for first := true; first || len(targets) > 0; first = false {
-		w := batch{posts: posts, stamps: looked.stamps, versions: versions, asof: looked.asof, actor: first && scope.Actor != 0}
+		w := batch{posts: posts, stamps: looked.stamps, versions: versions, asof: looked.asof, places: looked.places, actor: first && scope.Actor != 0}
 		w.targets, targets = s.cutBatch(targets)
 		if !first {
 			w.posts = postsFor(w.targets)
@@ -114,6 +114,7 @@ type batch struct {
 	// versions are those of the posts after the look-up, not set for an actor.
 	versions map[int64]int64
 	asof     moment
+	places   []int64 // see found
 	// actor: a request waits, whose change has just made the folds old.
 	actor bool
 }
@@ -137,7 +138,7 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 		return false, err
 	}
 	pause(ctx, afterSnapshot)
-	if err := s.intersect(ctx, w.targets, states); err != nil {
+	if err := s.intersect(ctx, w.targets, states, w.places); err != nil {
 		return false, err
 	}
 	var entries []entry
@@ -161,13 +162,16 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 		f.Epoch = w.asof.epoch
 		s.folds.put(f, false)
 		w.stamps[f.PostID] = f.Version
+		if st := states[f.PostID]; w.actor && st != nil {
+			s.folds.putPlaces(f.Epoch, st)
+		}
 	}
 	return true, nil
 }
 
 // readBatch reads the states of the batch's posts from one snapshot, and the contents of
 // those whose folds are older, or of all for an actor: in one round trip, unless a post stands in very
-// many timelines, or has just changed again.
+// many timelines, or has just changed again, or of many posts only some folds are older.
 func (s *Store) readBatch(ctx context.Context, w batch) (
 	states map[int64]*snapshot.PostState, contents map[int64]*snapshot.Content, err error,
 ) {
@@ -177,15 +181,15 @@ func (s *Store) readBatch(ctx context.Context, w batch) (
 			viewers.Add(id, t.name.UserID)
 		}
 	}
-	var stale []int64
+	stale := 0
 	for _, id := range w.posts {
 		if w.actor || w.stamps[id] < w.versions[id] {
-			stale = append(stale, id)
+			stale++
 		}
 	}
-	whole := !slices.ContainsFunc(w.posts, s.mayOverflow)
+	whole := (stale == 0 || stale == len(w.posts)) && !slices.ContainsFunc(w.posts, s.mayOverflow)
 	if whole {
-		if states, contents, err = s.primary.ReadPosts(ctx, w.posts, viewers, stale, s.foldDepth()); err != nil {
+		if states, contents, err = s.primary.ReadPosts(ctx, w.posts, viewers, stale > 0, s.foldDepth()); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -73,7 +73,7 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		if err := s.countCommentTx(ctx, tx, n.Author); err != nil {
 			return Change{}, err
 		}
-		if _, err := attach.setTx(ctx, tx, n.Author, p.ID, c.CommentID); err != nil {
+		if err := attach.addTx(ctx, tx, n.Author, p.ID, c.CommentID); err != nil {
 			return Change{}, err
 		}
 		b := &pgx.Batch{}

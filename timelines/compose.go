@@ -148,7 +148,7 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err := s.countPostTx(ctx, tx, n.Author); err != nil {
 			return Change{}, err
 		}
-		if _, err := w.attach.setTx(ctx, tx, n.Author, c.PostID, 0); err != nil {
+		if err := w.attach.addTx(ctx, tx, n.Author, c.PostID, 0); err != nil {
 			return Change{}, err
 		}
 		if err := listTx(ctx, tx, c.PostID, w.offer, places); err != nil {

@@ -245,6 +245,15 @@ func (a *attached) setTx(ctx context.Context, tx pgx.Tx, owner, post, comment in
 	return changed, err
 }
 
+// addTx is setTx for what has just been made, and has no files yet.
+func (a *attached) addTx(ctx context.Context, tx pgx.Tx, owner, post, comment int64) error {
+	if len(a.list) == 0 {
+		return nil
+	}
+	_, err := a.setTx(ctx, tx, owner, post, comment)
+	return err
+}
+
 // askedTx describes the files for the hash of a form (keys.go): the same uploads, sent again,
 // have other codes.
 func askedTx(ctx context.Context, tx pgx.Tx, owner int64, list []files.Attachment) ([]string, error) {

@@ -33,9 +33,12 @@ func (s Posts) Unlike(ctx context.Context, actor int64, code string) (Change, er
 // the post enters the actor's timelines that it enters by this action, and the aggregate
 // if it now belongs there. tell, if there is one, tells the post's author.
 func (s Posts) mark(ctx context.Context, actor int64, code, query, aggregate string, did kinds.Action, tell telling) (Change, error) {
-	return s.setMark(ctx, actor, code, query, aggregate, true, tell, func(b *pgx.Batch, p lockedPost, entered *[]int64) {
-		query, args := s.entering(p, actor, did)
-		queueIDs(b, query, args, entered)
+	return s.setMark(ctx, actor, code, aggregate, true, tell, func(b *pgx.Batch, p lockedPost, set *marking) {
+		enter, args := s.entering(p, actor, did)
+		args["actor"] = actor
+		b.Queue(`WITH marked AS (`+query+` RETURNING 1), entered AS (`+enter+`)
+			SELECT (SELECT count(*) FROM marked), ARRAY(SELECT timeline_id FROM entered)`, args).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&set.marks, &set.moved) })
 	})
 }
 
@@ -43,10 +46,21 @@ func (s Posts) mark(ctx context.Context, actor int64, code, query, aggregate str
 // timelines, and the aggregate, that have no reason left to hold it. untell takes back what
 // tell told.
 func (s Posts) unmark(ctx context.Context, actor int64, code, aggregate, query string, untell telling) (Change, error) {
-	return s.setMark(ctx, actor, code, query, aggregate, false, untell, func(b *pgx.Batch, p lockedPost, left *[]int64) {
+	return s.setMark(ctx, actor, code, aggregate, false, untell, func(b *pgx.Batch, p lockedPost, set *marking) {
+		b.Queue(query, pgx.StrictNamedArgs{"post": p.ID, "actor": actor}).Exec(func(tag pgconn.CommandTag) error {
+			set.marks = tag.RowsAffected()
+			return nil
+		})
+		// The reasons that are left are read when the mark is gone.
 		query, args := withdrawal(p.ID, actor)
-		queueIDs(b, query, args, left)
+		queueIDs(b, query, args, &set.moved)
 	})
+}
+
+// marking is what a mark did: how many were set or removed, and the timelines that the post entered or left.
+type marking struct {
+	marks int64
+	moved []int64
 }
 
 // telling adds to a batch the statement that tells people of a like, or takes that back. It sets told
@@ -55,22 +69,18 @@ type telling func(b *pgx.Batch, d notices.Doing, told *[]int64)
 
 // setMark sends all that a mark changes in one round trip. Nothing of it stays if the mark stood, or
 // was not there, already.
-func (s Posts) setMark(ctx context.Context, actor int64, code, query, aggregate string, adds bool, tell telling,
-	move func(b *pgx.Batch, p lockedPost, touched *[]int64),
+func (s Posts) setMark(ctx context.Context, actor int64, code, aggregate string, adds bool, tell telling,
+	queue func(b *pgx.Batch, p lockedPost, set *marking),
 ) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
 		if err != nil {
 			return Change{}, err
 		}
-		var marked int64
-		var moved, told []int64
+		var set marking
+		var told []int64
 		b := &pgx.Batch{}
-		b.Queue(query, pgx.StrictNamedArgs{"post": p.ID, "actor": actor}).Exec(func(tag pgconn.CommandTag) error {
-			marked = tag.RowsAffected()
-			return nil
-		})
-		move(b, p, &moved)
+		queue(b, p, &set)
 		if tell != nil && actor != p.AuthorID {
 			tell(b, p.doing(actor, 0), &told)
 		}
@@ -78,7 +88,7 @@ func (s Posts) setMark(ctx context.Context, actor int64, code, query, aggregate 
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return Change{}, fmt.Errorf("mark post: %w", err)
 		}
-		if marked == 0 {
+		if set.marks == 0 {
 			return Change{}, &unchanged{p.change(actor)}
 		}
 		if belongs.maybe() {
@@ -86,8 +96,8 @@ func (s Posts) setMark(ctx context.Context, actor int64, code, query, aggregate 
 			if err != nil {
 				return Change{}, err
 			}
-			moved = append(moved, aggregates...)
+			set.moved = append(set.moved, aggregates...)
 		}
-		return s.touchTx(ctx, tx, p.change(actor), append(moved, told...))
+		return s.touchTx(ctx, tx, p.change(actor), append(set.moved, told...))
 	})
 }

@@ -168,11 +168,11 @@ func (s *Store) InSnapshot(ctx context.Context, fn func(*snapshot.Snapshot) erro
 	return snapshot.Read(ctx, s.pool, s.limits, fn)
 }
 
-// ReadPosts reads posts from a snapshot of their own. See snapshot.ReadPosts.
-func (s *Store) ReadPosts(ctx context.Context, posts []int64, viewers snapshot.ViewerPairs, folded []int64, d snapshot.Depth) (
+// ReadPosts reads posts as of one instant. See snapshot.ReadPosts.
+func (s *Store) ReadPosts(ctx context.Context, posts []int64, viewers snapshot.ViewerPairs, withContents bool, d snapshot.Depth) (
 	map[int64]*snapshot.PostState, map[int64]*snapshot.Content, error,
 ) {
-	return snapshot.ReadPosts(ctx, s.pool, posts, viewers, folded, d)
+	return snapshot.ReadPosts(ctx, s.pool, posts, viewers, withContents, d)
 }
 
 // Ping reports whether the store answers.

@@ -398,10 +398,10 @@ var mutants = []mutant{
 var (
 	unseen = []edit{
 		{"rivers/lookup.go", "WHERE (r.state = 'live' OR r.state = 'building')`\n	lookUpByViewer", "WHERE r.state = 'live'`\n	lookUpByViewer"},
-		{"rivers/lookup.go", "WHERE (r.state = 'live' OR r.state = 'building') AND (a.user_id", "WHERE r.state = 'live' AND (a.user_id"},
+		{"rivers/lookup.go", "WHERE (r.state = 'live' OR r.state = 'building') AND (t.user_id", "WHERE r.state = 'live' AND (t.user_id"},
 	}
 	entryVersions = []edit{{"rivers/entry.go", "excluded.version > entries.version AND", ""}}
-	tombstones    = []edit{{"rivers/entry.go", "	b := &pgx.Batch{}\n	if err := s.queueFolds", "	b := &pgx.Batch{}\n	entries = slices.DeleteFunc(entries, func(e entry) bool { return e.Deleted })\n	if err := s.queueFolds"}}
+	tombstones    = []edit{{"rivers/entry.go", "	if err := foldArgs(", "	entries = slices.DeleteFunc(entries, func(e entry) bool { return e.Deleted })\n	if err := foldArgs("}}
 )
 
 // visited is what follows the visit that a page begins with.

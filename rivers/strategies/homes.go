@@ -3,6 +3,8 @@ package strategies
 import (
 	"context"
 	"fmt"
+	"sync"
+	"time"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
@@ -60,11 +62,16 @@ type Homes struct {
 	name     string
 	strategy Strategy // nil: rivers
 	read     *Read
+
+	// mu guards the fields below: whether the site keeps feeds, as it was asked then.
+	mu    sync.Mutex
+	keeps bool
+	asked time.Time
 }
 
 // NewHomes returns the home pages by the strategy of that name, one of Names.
 func NewHomes(name string, s Stores) *Homes {
-	return &Homes{s, name, New(name, s), NewRead(s.Primary, 0)}
+	return &Homes{stores: s, name: name, strategy: New(name, s), read: NewRead(s.Primary, 0)}
 }
 
 // Still reports whether the page of that name is not live, because another strategy than rivers
@@ -126,13 +133,33 @@ func (h *Homes) Entry(ctx context.Context, v timelines.Viewer, n rivers.Name, po
 	return h.stores.Rivers.ComposeEntry(ctx, v, n, postID)
 }
 
-// Keeps reports whether changes must come into stored feeds of the site by ApplyStep.
+// remembered is how long a process remembers whether the site keeps feeds. Select waits so long.
+const remembered = time.Second
+
+// Keeps reports whether changes must come into stored feeds of the site by ApplyStep. Each change asks it,
+// so it asks the store once a second.
 func (h *Homes) Keeps(ctx context.Context) (bool, error) {
 	if keepsFeeds(h.name) {
 		return true, nil // ApplyStep finds out if others do not
 	}
+	h.mu.Lock()
+	keeps, fresh := h.keeps, time.Since(h.asked) < remembered
+	h.mu.Unlock()
+	if fresh {
+		return keeps, nil
+	}
+	asked := time.Now() // before the answer, which is no newer
 	selected, err := h.selected(ctx)
-	return err == nil && keepsFeeds(selected), err
+	if err != nil {
+		return false, err
+	}
+	keeps = keepsFeeds(selected)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if asked.After(h.asked) {
+		h.keeps, h.asked = keeps, asked
+	}
+	return keeps, nil
 }
 
 // ApplyOwn brings the actor's own change into their feed, before it is answered. See Strategy.

@@ -66,6 +66,7 @@ func TestProcessesOfDifferentStrategies(t *testing.T) {
 	pages("after a post", timed, sized)
 
 	w.exec(`UPDATE home_strategy SET strategy = 'rivers'`) // the old feeds are there
+	live = strategies.NewHomes("rivers", w.stores())
 	keeps(live, false)
 	events = post("brought into no feed")
 	if _, _, err := timed.ApplyStep(w.ctx, strategies.Progress{}, events[0]); err != nil {

@@ -11,7 +11,7 @@ import (
 
 // Content is what a fold is made of: a post with its likes, comments and attachments as of
 // one snapshot, the same for all viewers. Its fields are named like the columns of
-// queueContents.
+// contentColumns.
 type Content struct {
 	PostID    int64
 	Version   int64
@@ -183,92 +183,106 @@ func (sn *Snapshot) Contents(ctx context.Context, posts []int64, d Depth) (map[i
 	return contents, nil
 }
 
-// queueContents adds the statement of Contents to a batch, which fills the map.
-func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content {
-	query := `
-		SELECT p.id AS post_id, p.version, p.deleted_at IS NOT NULL AS deleted, p.decisive, p.code, p.author_id,
-			left(p.body, @body_runes) AS body, length(p.body) > @body_runes AS body_cut, p.markup, p.via, p.via_url, p.place,
-			(extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
-			coalesce((extract(epoch FROM p.edited_at) * 1000000)::bigint, 0) AS edited_at,
-			CASE p.status WHEN 1 THEN 'waiting' WHEN 2 THEN 'blocked' ELSE '' END AS held,
-			(SELECT count(*) FROM likes l WHERE l.post_id = p.id) AS likes,
-			ARRAY(SELECT l.account_id FROM likes l WHERE l.post_id = p.id
-				ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people) AS liker_ids,
-			(SELECT count(*) FROM faves f WHERE f.post_id = p.id) AS faves,
-			talk.comments, talk.edited_at AS comments_edited_at,
-			ARRAY(SELECT DISTINCT c.author_id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
-				ORDER BY c.author_id LIMIT @people) AS commenter_ids,
-			(SELECT coalesce(jsonb_agg(jsonb_build_object(
-					'id', s.id, 'author_id', s.author_id, 'body', left(s.body, @comment_runes),
-					'body_cut', length(s.body) > @comment_runes, 'markup', s.markup,
-					'created_at', (extract(epoch FROM s.created_at) * 1000000)::bigint,
-					'edited_at', coalesce((extract(epoch FROM s.edited_at) * 1000000)::bigint, 0),
-					'via', s.via,
-					'likes', (SELECT count(*) FROM comment_likes l WHERE l.comment_id = s.id),
-					'liker_ids', ARRAY(SELECT l.account_id FROM comment_likes l WHERE l.comment_id = s.id
-						ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people),
-					'marks', CASE WHEN @marks THEN ARRAY(SELECT m.timeline_id FROM text_marks m
-						WHERE m.post_id = p.id AND m.comment_id = s.id) END,
-					'attached', ` + commentUploads + `) ORDER BY s.created_at, s.id), '[]')
-			FROM (
-				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
-					ORDER BY c.created_at, c.id LIMIT @first)
-				UNION
-				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
-					ORDER BY c.created_at DESC, c.id DESC LIMIT @last)) s) AS shown,
-			(SELECT coalesce(jsonb_agg(jsonb_build_object('by', r.author_id, 'at', (extract(epoch FROM r.created_at) * 1000000)::bigint)
-				ORDER BY r.created_at, r.id), '[]')
-			FROM (SELECT c.id, c.author_id, c.created_at FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
-				ORDER BY c.created_at DESC, c.id DESC LIMIT @recent) r) AS recent,
-			folded.likes AS folded_likes, folded.liker_ids AS folded_liker_ids,
-			ARRAY(SELECT w.author_id
-				FROM (SELECT c.author_id, row_number() OVER () AS place
-					FROM (SELECT c.author_id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
-						ORDER BY c.created_at DESC, c.id DESC
-						OFFSET @last LIMIT least(greatest(talk.comments - @first - @last, 0), @folded_looked)) c) w
-				GROUP BY w.author_id ORDER BY min(w.place) LIMIT @folded_authors) AS folded_author_ids,
-			(SELECT CASE count(*) WHEN 0 THEN '[]' WHEN @people THEN NULL ELSE jsonb_agg(jsonb_build_object(
-				'timeline', m.timeline_id, 'author', m.author_id) ORDER BY m.timeline_id, m.author_id) END
-			FROM (SELECT DISTINCT m.timeline_id, coalesce(c.author_id, p.author_id) AS author_id
-				FROM text_marks m LEFT JOIN comments c ON c.id = m.comment_id
-				WHERE m.post_id = p.id LIMIT @people) m) AS marked,
-			(SELECT coalesce(jsonb_agg(jsonb_build_object('url', a.url, 'title', a.title, 'bytes', a.bytes)
-				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id) || ` + postUploads + ` AS attached,
-			(SELECT jsonb_build_object('url', l.url, 'title', l.title, 'about', l.about, 'site', l.site, 'host', l.host,
-					'width', l.width, 'height', l.height, 'type', l.type, 'blurhash', l.blurhash)
-				FROM post_links k JOIN links l ON l.id = k.link_id WHERE k.post_id = p.id AND l.host <> '') AS card,
-			(SELECT jsonb_build_object('price', l.price, 'currency', l.currency, 'place', l.place, 'condition', l.condition,
-					'until', (extract(epoch FROM l.until_at) * 1000000)::bigint, 'state', l.state, 'how', coalesce(l.how, ''), 'paid', l.sold_price)
-				FROM listings l WHERE l.post_id = p.id) AS listing
-		FROM posts p
-		CROSS JOIN LATERAL (
-			SELECT count(*) AS comments, coalesce((extract(epoch FROM max(c.edited_at)) * 1000000)::bigint, 0) AS edited_at
-			FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL) talk
-		CROSS JOIN LATERAL (
-			SELECT count(*) AS likes, coalesce(array_agg(DISTINCT l.account_id), '{}') AS liker_ids
-			FROM (
-				SELECT l.account_id
-				FROM (SELECT c.id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
-					AND talk.comments BETWEEN @first::bigint + @last + 1 AND @people) c
-				JOIN comment_likes l ON l.comment_id = c.id LIMIT @likes) l) folded
-		WHERE p.id = ANY(@posts)`
-	found := make(map[int64]*Content, len(posts))
-	batch.Queue(query, pgx.StrictNamedArgs{
+// contentColumns, contentJoins and contentWhere make the statement of Contents.
+var contentColumns = `p.id AS post_id, p.version, p.deleted_at IS NOT NULL AS deleted, p.decisive, p.code, p.author_id,
+		left(p.body, @body_runes) AS body, length(p.body) > @body_runes AS body_cut, p.markup, p.via, p.via_url, p.place,
+		(extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
+		coalesce((extract(epoch FROM p.edited_at) * 1000000)::bigint, 0) AS edited_at,
+		CASE p.status WHEN 1 THEN 'waiting' WHEN 2 THEN 'blocked' ELSE '' END AS held,
+		(SELECT count(*) FROM likes l WHERE l.post_id = p.id) AS likes,
+		ARRAY(SELECT l.account_id FROM likes l WHERE l.post_id = p.id
+			ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people) AS liker_ids,
+		(SELECT count(*) FROM faves f WHERE f.post_id = p.id) AS faves,
+		talk.comments, talk.edited_at AS comments_edited_at,
+		ARRAY(SELECT DISTINCT c.author_id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
+			ORDER BY c.author_id LIMIT @people) AS commenter_ids,
+		(SELECT coalesce(jsonb_agg(jsonb_build_object(
+				'id', s.id, 'author_id', s.author_id, 'body', left(s.body, @comment_runes),
+				'body_cut', length(s.body) > @comment_runes, 'markup', s.markup,
+				'created_at', (extract(epoch FROM s.created_at) * 1000000)::bigint,
+				'edited_at', coalesce((extract(epoch FROM s.edited_at) * 1000000)::bigint, 0),
+				'via', s.via,
+				'likes', (SELECT count(*) FROM comment_likes l WHERE l.comment_id = s.id),
+				'liker_ids', ARRAY(SELECT l.account_id FROM comment_likes l WHERE l.comment_id = s.id
+					ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people),
+				'marks', CASE WHEN @marks THEN ARRAY(SELECT m.timeline_id FROM text_marks m
+					WHERE m.post_id = p.id AND m.comment_id = s.id) END,
+				'attached', ` + commentUploads + `) ORDER BY s.created_at, s.id), '[]')
+		FROM (
+			(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
+				ORDER BY c.created_at, c.id LIMIT @first)
+			UNION
+			(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
+				ORDER BY c.created_at DESC, c.id DESC LIMIT @last)) s) AS shown,
+		(SELECT coalesce(jsonb_agg(jsonb_build_object('by', r.author_id, 'at', (extract(epoch FROM r.created_at) * 1000000)::bigint)
+			ORDER BY r.created_at, r.id), '[]')
+		FROM (SELECT c.id, c.author_id, c.created_at FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
+			ORDER BY c.created_at DESC, c.id DESC LIMIT @recent) r) AS recent,
+		folded.likes AS folded_likes, folded.liker_ids AS folded_liker_ids,
+		ARRAY(SELECT w.author_id
+			FROM (SELECT c.author_id, row_number() OVER () AS place
+				FROM (SELECT c.author_id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
+					ORDER BY c.created_at DESC, c.id DESC
+					OFFSET @last LIMIT least(greatest(talk.comments - @first - @last, 0), @folded_looked)) c) w
+			GROUP BY w.author_id ORDER BY min(w.place) LIMIT @folded_authors) AS folded_author_ids,
+		(SELECT CASE count(*) WHEN 0 THEN '[]' WHEN @people THEN NULL ELSE jsonb_agg(jsonb_build_object(
+			'timeline', m.timeline_id, 'author', m.author_id) ORDER BY m.timeline_id, m.author_id) END
+		FROM (SELECT DISTINCT m.timeline_id, coalesce(c.author_id, p.author_id) AS author_id
+			FROM text_marks m LEFT JOIN comments c ON c.id = m.comment_id
+			WHERE m.post_id = p.id LIMIT @people) m) AS marked,
+		(SELECT coalesce(jsonb_agg(jsonb_build_object('url', a.url, 'title', a.title, 'bytes', a.bytes)
+			ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id) || ` + postUploads + ` AS attached,
+		(SELECT jsonb_build_object('url', l.url, 'title', l.title, 'about', l.about, 'site', l.site, 'host', l.host,
+				'width', l.width, 'height', l.height, 'type', l.type, 'blurhash', l.blurhash)
+			FROM post_links k JOIN links l ON l.id = k.link_id WHERE k.post_id = p.id AND l.host <> '') AS card,
+		(SELECT jsonb_build_object('price', l.price, 'currency', l.currency, 'place', l.place, 'condition', l.condition,
+				'until', (extract(epoch FROM l.until_at) * 1000000)::bigint, 'state', l.state, 'how', coalesce(l.how, ''), 'paid', l.sold_price)
+			FROM listings l WHERE l.post_id = p.id) AS listing`
+
+const (
+	contentJoins = `
+	FROM posts p
+	CROSS JOIN LATERAL (
+		SELECT count(*) AS comments, coalesce((extract(epoch FROM max(c.edited_at)) * 1000000)::bigint, 0) AS edited_at
+		FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL) talk
+	CROSS JOIN LATERAL (
+		SELECT count(*) AS likes, coalesce(array_agg(DISTINCT l.account_id), '{}') AS liker_ids
+		FROM (
+			SELECT l.account_id
+			FROM (SELECT c.id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
+				AND talk.comments BETWEEN @first::bigint + @last + 1 AND @people) c
+			JOIN comment_likes l ON l.comment_id = c.id LIMIT @likes) l) folded`
+	contentWhere = ` WHERE p.id = ANY(@posts)`
+)
+
+func contentArgs(posts []int64, d Depth) pgx.StrictNamedArgs {
+	return pgx.StrictNamedArgs{
 		"posts": posts, "body_runes": d.BodyRunes, "comment_runes": d.CommentRunes,
 		"first": d.First, "last": d.Last, "recent": d.Recent, "people": d.People, "likes": d.foldedLikes(), "marks": d.Marks,
 		"folded_looked": foldedLooked, "folded_authors": foldedAuthors,
-	}).Query(func(rows pgx.Rows) error {
+	}
+}
+
+// queueContents adds the statement of Contents to a batch, which fills the map.
+func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content {
+	found := make(map[int64]*Content, len(posts))
+	batch.Queue(`SELECT `+contentColumns+contentJoins+contentWhere, contentArgs(posts, d)).Query(func(rows pgx.Rows) error {
 		contents, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Content])
 		for _, c := range contents {
-			if c.Deleted {
-				c = &Content{PostID: c.PostID, Version: c.Version, Deleted: true, Code: c.Code}
-			}
-			c.cut(d)
-			found[c.PostID] = c
+			found[c.PostID] = c.finish(d)
 		}
 		return err
 	})
 	return found
+}
+
+// finish does what the statement could not.
+func (c *Content) finish(d Depth) *Content {
+	if c.Deleted {
+		c = &Content{PostID: c.PostID, Version: c.Version, Deleted: true, Code: c.Code}
+	}
+	c.cut(d)
+	return c
 }
 
 // cut cuts off what the depth does not allow, as far as the statement could not.

@@ -25,12 +25,9 @@ type Snapshot struct {
 // few pages, reading it whole for each of them would look as good to the server. The
 // statements have one good plan, whatever their arguments: planning each anew would take
 // longer than most statements take, and for one post three times as long as reading it.
-const begin = beginSnapshot + `; ` + plans
+const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ` + plans
 
-const (
-	beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
-	plans         = `SELECT set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
-)
+const plans = `SELECT set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
 // Read calls fn with a snapshot: one read-only transaction at REPEATABLE READ. The
 // instant is that of its beginning.
@@ -186,8 +183,8 @@ func (l *ViewerPairs) Add(post, viewer int64) {
 }
 
 // States returns the present state of these posts, by id, for the viewers of each. It
-// leaves out the memberships of posts that overflow. It takes three statements in one round
-// trip, whatever the number of posts.
+// leaves out the memberships of posts that overflow. It is one
+// statement, whatever the number of posts.
 func (sn *Snapshot) States(ctx context.Context, posts []int64, viewers ViewerPairs) (map[int64]*PostState, error) {
 	batch := &pgx.Batch{}
 	states := queueStates(batch, posts, viewers)
@@ -197,36 +194,53 @@ func (sn *Snapshot) States(ctx context.Context, posts []int64, viewers ViewerPai
 	return states, nil
 }
 
-// StatesAndContents is States and Contents in one round trip.
+// StatesAndContents is States and Contents in one statement.
 func (sn *Snapshot) StatesAndContents(ctx context.Context, posts []int64, viewers ViewerPairs, d Depth) (
 	map[int64]*PostState, map[int64]*Content, error,
 ) {
 	batch := &pgx.Batch{}
-	states := queueStates(batch, posts, viewers)
-	contents := queueContents(batch, posts, d)
+	states, contents := queueBoth(batch, posts, viewers, d)
 	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, nil, fmt.Errorf("read posts: %w", err)
 	}
 	return states, contents, nil
 }
 
-// ReadPosts is States, and Contents of those of these posts whose fold is asked for, of a snapshot of
-// their own: all in one round trip.
-func ReadPosts(ctx context.Context, pool *pgxpool.Pool, posts []int64, viewers ViewerPairs, folded []int64, d Depth) (
+// ReadPosts is StatesAndContents, or States if no contents are asked for, in one round trip. One
+// statement reads all, so what it sees is a snapshot. The setting before it lasts as long as the batch.
+func ReadPosts(ctx context.Context, pool *pgxpool.Pool, posts []int64, viewers ViewerPairs, withContents bool, d Depth) (
 	states map[int64]*PostState, contents map[int64]*Content, err error,
 ) {
 	batch := &pgx.Batch{}
-	batch.Queue(beginSnapshot)
 	batch.Queue(plans)
-	states = queueStates(batch, posts, viewers)
-	if len(folded) > 0 {
-		contents = queueContents(batch, folded, d)
+	if withContents {
+		states, contents = queueBoth(batch, posts, viewers, d)
+	} else {
+		states = queueStates(batch, posts, viewers)
 	}
-	batch.Queue(`COMMIT`)
 	if err := pool.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, nil, fmt.Errorf("read posts: %w", err)
 	}
 	return states, contents, nil
+}
+
+// queueBoth adds the statement to a batch that fills both maps.
+func queueBoth(batch *pgx.Batch, posts []int64, viewers ViewerPairs, d Depth) (map[int64]*PostState, map[int64]*Content) {
+	type row struct {
+		Content
+		stateRow
+	}
+	states, contents := make(map[int64]*PostState, len(posts)), make(map[int64]*Content, len(posts))
+	query := `SELECT ` + contentColumns + `, ` + stateColumns + contentJoins + stateJoins + contentWhere
+	batch.Queue(query, stateArgs(contentArgs(posts, d), viewers)).Query(func(rows pgx.Rows) error {
+		found, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[row])
+		for _, r := range found {
+			c := &r.Content
+			states[c.PostID], contents[c.PostID] = r.state(c.PostID, c.Version, c.CreatedAt, c.Deleted), c.finish(d)
+		}
+		return err
+	})
+	return states, contents
 }
 
 // MaxMemberships is in how many timelines a post may stand for all its memberships to be read. A
@@ -272,68 +286,87 @@ func (sn *Snapshot) MembershipsAmong(ctx context.Context, states map[int64]*Post
 	return nil
 }
 
-// queueStates adds the statements of States to a batch, which fills the map.
-func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs) map[int64]*PostState {
-	const postsQuery = `
-		SELECT id, version, fresh_at, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at,
-			deleted_at IS NOT NULL AS deleted
-		FROM posts WHERE id = ANY(@posts)`
-	const membershipsQuery = `
-		SELECT h.post_id, h.timeline_id, h.entered_at, h.withdrawn
-		FROM (SELECT DISTINCT unnest(@posts::bigint[]) AS id) p
+// stateColumns and stateJoins add to a statement over posts p what a stateRow has.
+//
+// The viewers are asked only about their own posts. Hundreds of posts with thousands of viewers, a few
+// each, would be millions of pairs that nobody needs.
+const stateColumns = `p.fresh_at, held.timelines, held.entered, held.withdrawn, asked.readers, asked.likers, asked.favers`
+
+var stateJoins = `
 		CROSS JOIN LATERAL (
-			SELECT * FROM timeline_entries e WHERE e.post_id = p.id LIMIT @limit::bigint + 1) h
-		ORDER BY h.post_id, h.entered_at, h.timeline_id`
-	// This asks only about each post's own viewers. Hundreds of posts with thousands of
-	// viewers, a few each, would be millions of pairs that nobody needs.
-	viewersQuery := `
-		SELECT p.id, v.id,
-			p.deleted_at IS NULL AND (p.is_public AND ` + rights.Flagged + ` OR EXISTS (
-				SELECT FROM timelines g WHERE g.id = ANY(p.decisive) AND ` + rights.OpenTo("g", "v.id") + `)),
-			EXISTS (SELECT FROM likes l WHERE l.post_id = p.id AND l.account_id = v.id),
-			EXISTS (SELECT FROM faves f WHERE f.post_id = p.id AND f.account_id = v.id)
-		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @viewers::bigint[])) v(post_id, id)
-		JOIN posts p ON p.id = v.post_id`
+			SELECT array_agg(e.timeline_id ORDER BY e.entered_at, e.timeline_id) AS timelines,
+				array_agg(e.entered_at ORDER BY e.entered_at, e.timeline_id) AS entered,
+				array_agg(e.withdrawn ORDER BY e.entered_at, e.timeline_id) AS withdrawn
+			FROM (SELECT * FROM timeline_entries e WHERE e.post_id = p.id LIMIT @memberships::bigint + 1) e) held
+		LEFT JOIN (
+			SELECT v.post_id, array_agg(v.id) FILTER (WHERE v.reads) AS readers,
+				array_agg(v.id) FILTER (WHERE v.likes) AS likers, array_agg(v.id) FILTER (WHERE v.faves) AS favers
+			FROM (
+				SELECT p.id AS post_id, v.id,
+					p.deleted_at IS NULL AND (p.is_public AND ` + rights.Flagged + ` OR EXISTS (
+						SELECT FROM timelines g WHERE g.id = ANY(p.decisive) AND ` + rights.OpenTo("g", "v.id") + `)) AS reads,
+					EXISTS (SELECT FROM likes l WHERE l.post_id = p.id AND l.account_id = v.id) AS likes,
+					EXISTS (SELECT FROM faves f WHERE f.post_id = p.id AND f.account_id = v.id) AS faves
+				FROM (SELECT DISTINCT * FROM unnest(@posts_of::bigint[], @viewers::bigint[])) v(post_id, id)
+				JOIN posts p ON p.id = v.post_id) v
+			GROUP BY v.post_id) asked ON asked.post_id = p.id`
+
+// stateRow is what stateColumns select: memberships side by side, and those of the viewers asked about
+// who read, like and keep the post.
+type stateRow struct {
+	FreshAt                 int64
+	Timelines, Entered      []int64
+	Withdrawn               []bool
+	Readers, Likers, Favers []int64
+}
+
+// stateArgs adds the arguments of stateJoins.
+func stateArgs(args pgx.StrictNamedArgs, viewers ViewerPairs) pgx.StrictNamedArgs {
+	args["posts_of"], args["viewers"], args["memberships"] = viewers.Posts, viewers.Viewers, MaxMemberships
+	return args
+}
+
+func (r stateRow) state(post, version, createdAt int64, deleted bool) *PostState {
+	st := &PostState{
+		ID: post, Version: version, FreshAt: r.FreshAt, CreatedAt: createdAt, Deleted: deleted,
+		Readers: setOf(r.Readers), Likers: setOf(r.Likers), Favers: setOf(r.Favers),
+		Overflows: len(r.Timelines) > MaxMemberships,
+	}
+	if !st.Overflows && len(r.Timelines) > 0 {
+		st.Memberships = make([]Membership, len(r.Timelines))
+		for i := range r.Timelines {
+			st.Memberships[i] = Membership{r.Timelines[i], r.Entered[i], r.Withdrawn[i]}
+		}
+	}
+	return st
+}
+
+func setOf(ids []int64) map[int64]struct{} {
+	set := make(map[int64]struct{}, len(ids))
+	for _, id := range ids {
+		set[id] = struct{}{}
+	}
+	return set
+}
+
+// queueStates adds the statement of States to a batch, which fills the map.
+func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs) map[int64]*PostState {
+	query := `
+		SELECT p.id, p.version, (extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
+			p.deleted_at IS NOT NULL AS deleted, ` + stateColumns + `
+		FROM posts p` + stateJoins + `
+		WHERE p.id = ANY(@posts)`
+	type row struct {
+		ID, Version, CreatedAt int64
+		Deleted                bool
+		stateRow
+	}
 	states := make(map[int64]*PostState, len(posts))
-	batch.Queue(postsQuery, pgx.StrictNamedArgs{"posts": posts}).Query(func(rows pgx.Rows) error {
-		var st PostState
-		_, err := pgx.ForEachRow(rows, []any{&st.ID, &st.Version, &st.FreshAt, &st.CreatedAt, &st.Deleted}, func() error {
-			state := st
-			state.Readers, state.Likers, state.Favers = map[int64]struct{}{}, map[int64]struct{}{}, map[int64]struct{}{}
-			states[st.ID] = &state
-			return nil
-		})
-		return err
-	})
-	batch.Queue(membershipsQuery, pgx.StrictNamedArgs{"posts": posts, "limit": MaxMemberships}).Query(func(rows pgx.Rows) error {
-		var post int64
-		var h Membership
-		_, err := pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Removed}, func() error {
-			if st := states[post]; st != nil && !st.Overflows {
-				if st.Memberships = append(st.Memberships, h); len(st.Memberships) > MaxMemberships {
-					st.Memberships, st.Overflows = nil, true
-				}
-			}
-			return nil
-		})
-		return err
-	})
-	batch.Queue(viewersQuery, pgx.StrictNamedArgs{"posts": viewers.Posts, "viewers": viewers.Viewers}).Query(func(rows pgx.Rows) error {
-		var post, viewer int64
-		var reads, likes, faves bool
-		_, err := pgx.ForEachRow(rows, []any{&post, &viewer, &reads, &likes, &faves}, func() error {
-			st := states[post]
-			if st != nil && reads {
-				st.Readers[viewer] = struct{}{}
-			}
-			if st != nil && likes {
-				st.Likers[viewer] = struct{}{}
-			}
-			if st != nil && faves {
-				st.Favers[viewer] = struct{}{}
-			}
-			return nil
-		})
+	batch.Queue(query, stateArgs(pgx.StrictNamedArgs{"posts": posts}, viewers)).Query(func(rows pgx.Rows) error {
+		found, err := pgx.CollectRows(rows, pgx.RowToStructByName[row])
+		for _, r := range found {
+			states[r.ID] = r.state(r.ID, r.Version, r.CreatedAt, r.Deleted)
+		}
 		return err
 	})
 	return states
