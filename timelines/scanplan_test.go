@@ -156,3 +156,37 @@ func TestScanLooksAtLittle(t *testing.T) {
 		})
 	}
 }
+
+// The first scan of a home costs the same, however many posts stand in its timelines, and in
+// however many timelines of others they stand.
+func TestScanDoesNotGrow(t *testing.T) {
+	const followed, few, many = 20, 20, 60
+	modes := []string{"force_custom_plan", "force_generic_plan"}
+	looked := map[int][]int{few: make([]int, len(modes)), many: make([]int, len(modes))}
+	t.Run("towns", func(t *testing.T) { // which returns when both are done
+		for size, counts := range looked {
+			t.Run(fmt.Sprint(size, " posts and fans"), func(t *testing.T) {
+				w := newTown(t)
+				timelines, viewer := w.celebrated(followed, size, followed*size, size)
+				w.exec(`VACUUM ANALYZE`)
+				w.pool.Reset()
+				heard := &statements{}
+				w.must(w.traced(heard).InSnapshot(t.Context(), func(sn *snapshot.Snapshot) error {
+					return second(sn.Scan(t.Context(), snapshot.Scan{
+						Viewer: viewer.ID, Timelines: timelines[:followed], BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
+						Limit: 50, Down: math.MaxInt64,
+					}))
+				}))
+				asked := heard.take()[0]
+				for i, mode := range modes {
+					counts[i] = w.explained(mode, asked.sql, asked.args...).looksAt("timeline_entries")
+				}
+			})
+		}
+	})
+	for i, mode := range modes {
+		if got, was := looked[many][i], looked[few][i]; was == 0 || got > was+was/10 {
+			t.Errorf("%s: with %d times the posts and the fans, %d rows are looked at, want %d", mode, many/few, got, was)
+		}
+	}
+}

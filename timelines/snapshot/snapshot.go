@@ -1,8 +1,10 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -190,9 +192,23 @@ func (l *ViewerPairs) Add(post, viewer int64) {
 // trip, whatever the number of posts.
 func (sn *Snapshot) States(ctx context.Context, posts []int64, viewers ViewerPairs) (map[int64]*PostState, error) {
 	batch := &pgx.Batch{}
-	states := queueStates(batch, posts, viewers)
+	states := queueStates(batch, posts, viewers, queueMemberships)
 	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("read post states: %w", err)
+	}
+	return states, nil
+}
+
+// StatesAmong is States for a river made of these timelines, and leaves out the memberships
+// of others. A post that a hundred like stands in two hundred timelines, and in a few of a
+// river's. It leaves out all memberships of posts that overflow, too.
+func (sn *Snapshot) StatesAmong(ctx context.Context, posts []int64, viewers ViewerPairs, timelines []int64) (map[int64]*PostState, error) {
+	batch := &pgx.Batch{}
+	states := queueStates(batch, posts, viewers, func(batch *pgx.Batch, posts []int64, states map[int64]*PostState) {
+		queueMembershipsAmong(batch, posts, timelines, states)
+	})
+	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("read post states among timelines: %w", err)
 	}
 	return states, nil
 }
@@ -202,7 +218,7 @@ func (sn *Snapshot) StatesAndContents(ctx context.Context, posts []int64, viewer
 	map[int64]*PostState, map[int64]*Content, error,
 ) {
 	batch := &pgx.Batch{}
-	states := queueStates(batch, posts, viewers)
+	states := queueStates(batch, posts, viewers, queueMemberships)
 	contents := queueContents(batch, posts, d)
 	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, nil, fmt.Errorf("read posts: %w", err)
@@ -218,7 +234,7 @@ func ReadPosts(ctx context.Context, pool *pgxpool.Pool, posts []int64, viewers V
 	batch := &pgx.Batch{}
 	batch.Queue(beginSnapshot)
 	batch.Queue(plans)
-	states = queueStates(batch, posts, viewers)
+	states = queueStates(batch, posts, viewers, queueMemberships)
 	if len(folded) > 0 {
 		contents = queueContents(batch, folded, d)
 	}
@@ -272,18 +288,15 @@ func (sn *Snapshot) MembershipsAmong(ctx context.Context, states map[int64]*Post
 	return nil
 }
 
-// queueStates adds the statements of States to a batch, which fills the map.
-func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs) map[int64]*PostState {
+// queueStates adds the statements of States to a batch, which fills the map. memberships adds
+// the one that reads those.
+func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs,
+	memberships func(*pgx.Batch, []int64, map[int64]*PostState),
+) map[int64]*PostState {
 	const postsQuery = `
 		SELECT id, version, fresh_at, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at,
 			deleted_at IS NOT NULL AS deleted
 		FROM posts WHERE id = ANY(@posts)`
-	const membershipsQuery = `
-		SELECT h.post_id, h.timeline_id, h.entered_at, h.withdrawn
-		FROM (SELECT DISTINCT unnest(@posts::bigint[]) AS id) p
-		CROSS JOIN LATERAL (
-			SELECT * FROM timeline_entries e WHERE e.post_id = p.id LIMIT @limit::bigint + 1) h
-		ORDER BY h.post_id, h.entered_at, h.timeline_id`
 	// This asks only about each post's own viewers. Hundreds of posts with thousands of
 	// viewers, a few each, would be millions of pairs that nobody needs.
 	viewersQuery := `
@@ -305,19 +318,7 @@ func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs) map[int64
 		})
 		return err
 	})
-	batch.Queue(membershipsQuery, pgx.StrictNamedArgs{"posts": posts, "limit": MaxMemberships}).Query(func(rows pgx.Rows) error {
-		var post int64
-		var h Membership
-		_, err := pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Removed}, func() error {
-			if st := states[post]; st != nil && !st.Overflows {
-				if st.Memberships = append(st.Memberships, h); len(st.Memberships) > MaxMemberships {
-					st.Memberships, st.Overflows = nil, true
-				}
-			}
-			return nil
-		})
-		return err
-	})
+	memberships(batch, posts, states)
 	batch.Queue(viewersQuery, pgx.StrictNamedArgs{"posts": viewers.Posts, "viewers": viewers.Viewers}).Query(func(rows pgx.Rows) error {
 		var post, viewer int64
 		var reads, likes, faves bool
@@ -337,4 +338,65 @@ func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs) map[int64
 		return err
 	})
 	return states
+}
+
+// queueMemberships adds the statement that reads the memberships of posts to a batch.
+func queueMemberships(batch *pgx.Batch, posts []int64, states map[int64]*PostState) {
+	const query = `
+		SELECT h.post_id, h.timeline_id, h.entered_at, h.withdrawn
+		FROM (SELECT DISTINCT unnest(@posts::bigint[]) AS id) p
+		CROSS JOIN LATERAL (
+			SELECT * FROM timeline_entries e WHERE e.post_id = p.id LIMIT @limit::bigint + 1) h
+		ORDER BY h.post_id, h.entered_at, h.timeline_id`
+	batch.Queue(query, pgx.StrictNamedArgs{"posts": posts, "limit": MaxMemberships}).Query(func(rows pgx.Rows) error {
+		var post int64
+		var h Membership
+		_, err := pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Removed}, func() error {
+			if st := states[post]; st != nil && !st.Overflows {
+				if st.Memberships = append(st.Memberships, h); len(st.Memberships) > MaxMemberships {
+					st.Memberships, st.Overflows = nil, true
+				}
+			}
+			return nil
+		})
+		return err
+	})
+}
+
+// queueMembershipsAmong is queueMemberships of these timelines alone.
+func queueMembershipsAmong(batch *pgx.Batch, posts, timelines []int64, states map[int64]*PostState) {
+	const query = `
+		SELECT p.id, h.rows > @limit::bigint, h.timelines, h.entered, h.withdrawn
+		FROM (SELECT DISTINCT unnest(@posts::bigint[]) AS id) p
+		CROSS JOIN LATERAL (
+			SELECT count(*) AS rows,
+				array_agg(e.timeline_id) FILTER (WHERE ours) AS timelines,
+				array_agg(e.entered_at) FILTER (WHERE ours) AS entered,
+				array_agg(e.withdrawn) FILTER (WHERE ours) AS withdrawn
+			FROM (
+				SELECT e.timeline_id, e.entered_at, e.withdrawn, e.timeline_id IN (SELECT unnest(@timelines::bigint[])) AS ours
+				FROM timeline_entries e WHERE e.post_id = p.id LIMIT @limit::bigint + 1) e) h`
+	batch.Queue(query, pgx.StrictNamedArgs{"posts": posts, "timelines": timelines, "limit": MaxMemberships}).Query(func(rows pgx.Rows) error {
+		var post int64
+		var overflows bool
+		var in, entered []int64
+		var withdrawn []bool
+		_, err := pgx.ForEachRow(rows, []any{&post, &overflows, &in, &entered, &withdrawn}, func() error {
+			st := states[post]
+			if st == nil {
+				return nil
+			}
+			if st.Overflows = overflows; overflows {
+				return nil
+			}
+			for i, timeline := range in {
+				st.Memberships = append(st.Memberships, Membership{TimelineID: timeline, EnteredAt: entered[i], Removed: withdrawn[i]})
+			}
+			slices.SortFunc(st.Memberships, func(a, b Membership) int {
+				return cmp.Or(cmp.Compare(a.EnteredAt, b.EnteredAt), cmp.Compare(a.TimelineID, b.TimelineID))
+			})
+			return nil
+		})
+		return err
+	})
 }
