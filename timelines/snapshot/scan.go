@@ -220,9 +220,12 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 		query = scanCreated
 	}
 	place, post := q.BeforePlace, q.BeforePost
-	// In a home feed several rows of a post stand side by side; a round of twice the limit
-	// is usually enough.
+	// In a home feed several rows of a post stand side by side, and the more timelines there
+	// are, the less of a round's cost is that of its rows. A round is usually enough.
 	round := max(2*q.Limit, 100)
+	if len(q.Timelines) > q.Limit {
+		round = max(3*q.Limit, 100)
+	}
 	each := max(4*round/len(q.Timelines), minEach)
 	bound := cmp.Or(q.MaxRows, DefaultMaxRows)
 	for met := int64(0); ; {
