@@ -7,8 +7,8 @@ import (
 	"riverrun/timelines/snapshot"
 )
 
-// chunk is how many posts a build or an extension stores: three pages. What a first visit costs
-// is nearly all in proportion to it.
+// chunk is how many posts a build or an extension stores: three pages. Nearly
+// all of the cost of a first visit is in proportion to it.
 const chunk = 3 * PageSize
 
 // chunkOf is what one snapshot says about a stretch of a river.

@@ -190,3 +190,41 @@ func TestScanDoesNotGrow(t *testing.T) {
 		}
 	}
 }
+
+// A search for a word that all posts have looks at the newest posts and their texts, however
+// many there are.
+func TestCommonSearchDoesNotGrow(t *testing.T) {
+	const few, many = 1000, 3000
+	looked := map[int]map[string]int{few: {}, many: {}}
+	t.Run("towns", func(t *testing.T) { // which returns when both are done
+		for size, counts := range looked {
+			t.Run(fmt.Sprint(size, " posts"), func(t *testing.T) {
+				w := newTown(t)
+				w.celebrated(1, size, 1, 1)
+				w.exec(`VACUUM ANALYZE`)
+				w.pool.Reset()
+				heard := &statements{}
+				w.must(w.traced(heard).InSnapshot(t.Context(), func(sn *snapshot.Snapshot) error {
+					out, err := sn.Search(t.Context(), w.query("hello"), snapshot.Scan{
+						BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 50, Down: math.MaxInt64,
+					})
+					if err == nil && len(out.Posts) != 50 {
+						err = fmt.Errorf("found %d posts, want 50", len(out.Posts))
+					}
+					return err
+				}))
+				for _, asked := range heard.take() {
+					w.explained("force_custom_plan", asked.sql, asked.args...).addLooks(counts)
+				}
+			})
+		}
+	})
+	for table, was := range looked[few] {
+		if got := looked[many][table]; got > was+was/10 {
+			t.Errorf("of %d times the %s, %d are looked at, want %d", many/few, table, got, was)
+		}
+	}
+	if looked[few]["posts"] == 0 || looked[few]["texts"] == 0 {
+		t.Errorf("looks at %v, want posts and texts", looked[few])
+	}
+}

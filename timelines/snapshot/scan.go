@@ -86,7 +86,7 @@ type Placed struct {
 // fresh_at meets the post at its place, and takes it only there: a friend's second like
 // does not lift it again. Withdrawn rows count for the place and not for the membership.
 //
-// Of a post's rows, its own fresh_at is the lowest that tells its place. If the lowest row that
+// No row that tells a post's place stands below the post's own fresh_at. If the lowest row that
 // is met stands there, that is the post's place, and the post is there unless this row is
 // withdrawn. That is so for most posts, and no other row of them is looked at. The place of
 // the others is computed once, however many of their rows the scan meets: from all of their

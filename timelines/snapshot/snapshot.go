@@ -289,7 +289,7 @@ func (sn *Snapshot) MembershipsAmong(ctx context.Context, states map[int64]*Post
 }
 
 // queueStates adds the statements of States to a batch, which fills the map. memberships adds
-// the one that reads those.
+// the statement that reads the memberships.
 func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs,
 	memberships func(*pgx.Batch, []int64, map[int64]*PostState),
 ) map[int64]*PostState {
