@@ -97,7 +97,7 @@ func (w *town) likedByMany(post int64, people int) {
 	}
 }
 
-// BenchmarkBuild measures the first visit to a river of six pages' posts with a hundred
+// BenchmarkBuild measures the first visit to a river of three pages' posts with a hundred
 // likes each: posts that stand in other rivers, so that their folds are there, and posts
 // that stand in none.
 func BenchmarkBuild(b *testing.B) {

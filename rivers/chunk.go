@@ -7,8 +7,9 @@ import (
 	"riverrun/timelines/snapshot"
 )
 
-// chunk is how many posts a build or an extension stores: six pages.
-const chunk = 6 * PageSize
+// chunk is how many posts a build or an extension stores: three pages. Nearly
+// all of the cost of a first visit is in proportion to it.
+const chunk = 3 * PageSize
 
 // chunkOf is what one snapshot says about a stretch of a river.
 type chunkOf struct {
@@ -85,7 +86,7 @@ func (s *Store) compute(ctx context.Context, sn *snapshot.Snapshot, g generation
 	for _, post := range posts {
 		viewers.Add(post, g.name.UserID)
 	}
-	states, contents, err := s.readPosts(ctx, sn, posts, viewers, which)
+	states, contents, err := s.readPosts(ctx, sn, g, posts, viewers, which)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,14 +108,15 @@ func (s *Store) compute(ctx context.Context, sn *snapshot.Snapshot, g generation
 	return entries, folds, nil
 }
 
-// readPosts reads the states of posts, and the contents that the folds are made of.
-func (s *Store) readPosts(ctx context.Context, sn *snapshot.Snapshot, posts []int64, viewers snapshot.ViewerPairs, which foldsOf) (
+// readPosts reads the states of posts in one river, and the contents that the folds are made
+// of.
+func (s *Store) readPosts(ctx context.Context, sn *snapshot.Snapshot, g generation, posts []int64, viewers snapshot.ViewerPairs, which foldsOf) (
 	states map[int64]*snapshot.PostState, contents map[int64]*snapshot.Content, err error,
 ) {
 	if which == allFolds {
 		return sn.StatesAndContents(ctx, posts, viewers, s.foldDepth())
 	}
-	if states, err = sn.States(ctx, posts, viewers); err != nil {
+	if states, err = sn.StatesAmong(ctx, posts, viewers, g.timelineIDs()); err != nil {
 		return nil, nil, err
 	}
 	stamps, err := s.stamps(ctx, posts)

@@ -69,7 +69,7 @@ func (s *Store) replacedBy(ctx context.Context, r timelines.Replace) (string, pg
 // read to its end, and has been open or visited ever since, has grown by everything that
 // came meanwhile, and no build could bring years of posts in time. A deeper page extends
 // the new river again.
-const deepest = 10 * chunk
+const deepest = 20 * chunk
 
 // Stale is an open river that a change of access or subscription invalidated.
 type Stale struct {

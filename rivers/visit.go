@@ -67,7 +67,7 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 // and updates a search at most maxUpdates times after the first. After
 // patientRestarts a page ends with its next reading.
 const (
-	maxExtensions   = 20
+	maxExtensions   = 40
 	maxInVain       = 3
 	maxBuilds       = 5
 	maxUpdates      = 3

@@ -156,3 +156,75 @@ func TestScanLooksAtLittle(t *testing.T) {
 		})
 	}
 }
+
+// The first scan of a home costs the same, however many posts stand in its timelines, and in
+// however many timelines of others they stand.
+func TestScanDoesNotGrow(t *testing.T) {
+	const followed, few, many = 20, 20, 60
+	modes := []string{"force_custom_plan", "force_generic_plan"}
+	looked := map[int][]int{few: make([]int, len(modes)), many: make([]int, len(modes))}
+	t.Run("towns", func(t *testing.T) { // which returns when both are done
+		for size, counts := range looked {
+			t.Run(fmt.Sprint(size, " posts and fans"), func(t *testing.T) {
+				w := newTown(t)
+				timelines, viewer := w.celebrated(followed, size, followed*size, size)
+				w.exec(`VACUUM ANALYZE`)
+				w.pool.Reset()
+				heard := &statements{}
+				w.must(w.traced(heard).InSnapshot(t.Context(), func(sn *snapshot.Snapshot) error {
+					return second(sn.Scan(t.Context(), snapshot.Scan{
+						Viewer: viewer.ID, Timelines: timelines[:followed], BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
+						Limit: 50, Down: math.MaxInt64,
+					}))
+				}))
+				asked := heard.take()[0]
+				for i, mode := range modes {
+					counts[i] = w.explained(mode, asked.sql, asked.args...).looksAt("timeline_entries")
+				}
+			})
+		}
+	})
+	for i, mode := range modes {
+		if got, was := looked[many][i], looked[few][i]; was == 0 || got > was+was/10 {
+			t.Errorf("%s: with %d times the posts and the fans, %d rows are looked at, want %d", mode, many/few, got, was)
+		}
+	}
+}
+
+// A search for a word that all posts have looks at the newest posts and their texts, however
+// many there are.
+func TestCommonSearchDoesNotGrow(t *testing.T) {
+	const few, many = 1000, 3000
+	looked := map[int]map[string]int{few: {}, many: {}}
+	t.Run("towns", func(t *testing.T) { // which returns when both are done
+		for size, counts := range looked {
+			t.Run(fmt.Sprint(size, " posts"), func(t *testing.T) {
+				w := newTown(t)
+				w.celebrated(1, size, 1, 1)
+				w.exec(`VACUUM ANALYZE`)
+				w.pool.Reset()
+				heard := &statements{}
+				w.must(w.traced(heard).InSnapshot(t.Context(), func(sn *snapshot.Snapshot) error {
+					out, err := sn.Search(t.Context(), w.query("hello"), snapshot.Scan{
+						BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 50, Down: math.MaxInt64,
+					})
+					if err == nil && len(out.Posts) != 50 {
+						err = fmt.Errorf("found %d posts, want 50", len(out.Posts))
+					}
+					return err
+				}))
+				for _, asked := range heard.take() {
+					w.explained("force_custom_plan", asked.sql, asked.args...).addLooks(counts)
+				}
+			})
+		}
+	})
+	for table, was := range looked[few] {
+		if got := looked[many][table]; got > was+was/10 {
+			t.Errorf("of %d times the %s, %d are looked at, want %d", many/few, table, got, was)
+		}
+	}
+	if looked[few]["posts"] == 0 || looked[few]["texts"] == 0 {
+		t.Errorf("looks at %v, want posts and texts", looked[few])
+	}
+}

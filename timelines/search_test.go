@@ -385,6 +385,14 @@ func TestSearchAgrees(t *testing.T) {
 			return err
 		}))
 		seen += len(out.Posts)
+		// The newest are the same, however they are found.
+		for most := 1; most < len(out.Posts); most *= 3 {
+			some, _, err := w.search(viewer, q.String(), snapshot.Scan{Limit: most})
+			w.must(err)
+			if !slices.Equal(some.Posts, out.Posts[:most]) || some.Floor != out.Posts[most-1].Place || some.Finished {
+				t.Errorf("%q: the first %d are %+v, want %+v", q, most, some, out.Posts[:most])
+			}
+		}
 		readable := 0
 		for post := range matches[1] {
 			// Posts to a person are read by the two.

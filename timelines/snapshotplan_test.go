@@ -167,6 +167,10 @@ func TestSnapshotsReadNoTableWhole(t *testing.T) {
 		"List":     func(sn *snapshot.Snapshot) error { _, err := sn.List(ctx, viewer.ID, list, false); return err },
 		"OwnsList": func(sn *snapshot.Snapshot) error { _, err := sn.OwnsList(ctx, viewer.ID, list); return err },
 		"States":   func(sn *snapshot.Snapshot) error { _, err := sn.States(ctx, posts, viewers); return err },
+		"StatesAmong": func(sn *snapshot.Snapshot) error {
+			_, err := sn.StatesAmong(ctx, posts, viewers, feeds)
+			return err
+		},
 		"Contents": func(sn *snapshot.Snapshot) error { _, err := sn.Contents(ctx, posts, depth); return err },
 		"StatesAndContents": func(sn *snapshot.Snapshot) error {
 			_, _, err := sn.StatesAndContents(ctx, posts, viewers, depth)

@@ -47,7 +47,7 @@ const DefaultMaxRows = 20_000
 // timelines shows minEach rows.
 const (
 	maxRound = 8000
-	minEach  = 16
+	minEach  = 8
 	fewOf    = 20
 )
 
@@ -86,15 +86,25 @@ type Placed struct {
 // fresh_at meets the post at its place, and takes it only there: a friend's second like
 // does not lift it again. Withdrawn rows count for the place and not for the membership.
 //
-// The place is computed once for each readable post, however many of its rows the scan
-// meets: from all of its rows, or, if there are very many, by the primary key.
+// No row that tells a post's place stands below the post's own fresh_at. If the lowest row that
+// is met stands there, that is the post's place, and the post is there unless this row is
+// withdrawn. That is so for most posts, and no other row of them is looked at. The place of
+// the others is computed once, however many of their rows the scan meets: from all of their
+// rows, or, if there are very many, by the primary key.
 var scanFresh = `
-	WITH ` + fmt.Sprintf(scanHeads, "fresh_at", "") + `, met AS MATERIALIZED (
+	WITH ` + fmt.Sprintf(scanHeads, "fresh_at", "", "") + `, met AS MATERIALIZED (
 		SELECT post_id, fresh_at, count(*) AS rows FROM heads GROUP BY post_id, fresh_at
+	), lowest AS MATERIALIZED (
+		SELECT DISTINCT ON (post_id) post_id, fresh_at, timeline_id FROM heads ORDER BY post_id, fresh_at
 	), readable AS MATERIALIZED (
-		SELECT p.id, p.fresh_at FROM (SELECT DISTINCT post_id FROM met) m JOIN posts p ON p.id = m.post_id
+		SELECT p.id, p.fresh_at, CASE WHEN l.fresh_at = p.fresh_at THEN EXISTS (
+				SELECT FROM timeline_entries e WHERE e.timeline_id = l.timeline_id AND e.post_id = p.id AND NOT e.withdrawn)
+			ELSE false END AS settled
+		FROM lowest l JOIN posts p ON p.id = l.post_id
 		WHERE p.deleted_at IS NULL AND ` + rights.ReadablePost + `
 	), placed AS MATERIALIZED (
+		SELECT r.id, r.fresh_at AS place FROM readable r WHERE r.settled
+		UNION ALL
 		SELECT r.id, greatest(r.fresh_at, coalesce(looked_up.entered_at, among.entered_at)) AS place
 		FROM readable r
 		CROSS JOIN LATERAL (
@@ -111,7 +121,7 @@ var scanFresh = `
 				WHERE e.timeline_id = t.id AND e.post_id >= r.id
 				ORDER BY e.post_id LIMIT 1) e
 			WHERE among.rows > @memberships::bigint AND e.post_id = r.id) looked_up
-		WHERE coalesce(looked_up.present, among.present)
+		WHERE NOT r.settled AND coalesce(looked_up.present, among.present)
 	)
 	SELECT m.post_id, m.fresh_at, m.rows, EXISTS (SELECT FROM frontier) AS more,
 		(m.post_id, m.fresh_at) IN (SELECT h.id, h.place FROM placed h) AS taken -- hashed in any plan, as a join is not
@@ -124,7 +134,7 @@ var scanCreated, scanEvents = scanRows("created_at"), scanRows("fresh_at")
 
 func scanRows(place string) string {
 	return `
-	WITH ` + fmt.Sprintf(scanHeads, place, ", e.withdrawn") + `, met AS MATERIALIZED (
+	WITH ` + fmt.Sprintf(scanHeads, place, ", e.withdrawn", ", s.withdrawn") + `, met AS MATERIALIZED (
 		SELECT post_id, ` + place + `, count(*) AS rows, bool_or(NOT withdrawn) AS present
 		FROM heads GROUP BY post_id, ` + place + `
 	)
@@ -137,33 +147,54 @@ func scanRows(place string) string {
 	ORDER BY m.` + place + ` DESC, m.post_id DESC`
 }
 
-// scanHeads reads the next @rows rows of all timelines together, or fewer. To be sure of
-// them, each timeline would have to show @rows. It shows @each instead, and the rows above
-// the frontier are complete. The frontier is the highest place at which a timeline has
-// shown all its @each rows. Without a frontier the rows are all there are. OFFSET counts to
-// the last of @each rows of an index; rounds go on by keyset.
+// scanHeads reads the next @rows rows of all timelines together, or fewer, in two steps. First
+// each timeline shows @each rows. The place of the @rows-th of these is a bound: no row below it
+// is among the next @rows. Nearly all timelines have shown then all they have above it. The
+// others, at most @rows/@each, show more: four times @rows together. The frontier is the
+// highest place at which one of these has shown all that it may, and the rows above it are
+// complete. Without a frontier they are the next @rows rows, or all there are.
 //
 // The server estimates each timeline to be of average length. If it knew how many rows are
 // wanted, it would expect fewer to exist, and would read and sort all rows of a timeline
 // that has a million. A LIMIT it does not know makes it follow the index.
-const scanHeads = `frontier AS MATERIALIZED (
-		SELECT h.%[1]s, h.post_id
-		FROM unnest(@timelines::bigint[]) t(id)
-		CROSS JOIN LATERAL (
-			SELECT e.post_id, e.%[1]s FROM timeline_entries e
-			WHERE @each::bigint < @rows::bigint AND e.timeline_id = t.id
-				AND (e.%[1]s, e.post_id) < (@place::bigint, @post::bigint)
-			ORDER BY e.%[1]s DESC, e.post_id DESC OFFSET @each::bigint - 1 LIMIT 1) h
-		ORDER BY h.%[1]s DESC, h.post_id DESC LIMIT 1
-	), heads AS MATERIALIZED (
-		SELECT h.*
+const scanHeads = `first AS MATERIALIZED (
+		SELECT t.id AS timeline_id, h.*
 		FROM unnest(@timelines::bigint[]) t(id)
 		CROSS JOIN LATERAL (
 			SELECT e.post_id, e.%[1]s%[2]s FROM timeline_entries e
 			WHERE e.timeline_id = t.id AND (e.%[1]s, e.post_id) < (@place::bigint, @post::bigint)
-				AND (e.%[1]s, e.post_id) >= (
-					coalesce((SELECT %[1]s FROM frontier), -9223372036854775808), coalesce((SELECT post_id FROM frontier), 0))
-			ORDER BY e.%[1]s DESC, e.post_id DESC LIMIT (SELECT @rows::bigint)) h
+			ORDER BY e.%[1]s DESC, e.post_id DESC LIMIT (SELECT @each::bigint)) h
+	), bound AS MATERIALIZED (
+		SELECT coalesce(max(b.%[1]s), -9223372036854775808) AS %[1]s, coalesce(max(b.post_id), 0) AS post_id
+		FROM (SELECT f.%[1]s, f.post_id FROM first f ORDER BY f.%[1]s DESC, f.post_id DESC OFFSET @rows::bigint - 1 LIMIT 1) b
+	), above AS MATERIALIZED (
+		SELECT f.* FROM first f
+		WHERE (f.%[1]s, f.post_id) >= ((SELECT b.%[1]s FROM bound b), (SELECT b.post_id FROM bound b))
+	), busy AS MATERIALIZED (
+		SELECT a.timeline_id FROM above a GROUP BY a.timeline_id HAVING count(*) >= @each::bigint
+	), depth AS MATERIALIZED (
+		SELECT greatest(2 * @each::bigint, 4 * @rows::bigint / greatest(count(*), 1)) AS rows FROM busy
+	), second AS MATERIALIZED (
+		SELECT b.timeline_id, h.*
+		FROM busy b
+		CROSS JOIN LATERAL (
+			SELECT n.*, row_number() OVER () AS nth
+			FROM (
+				SELECT e.post_id, e.%[1]s%[2]s FROM timeline_entries e
+				WHERE e.timeline_id = b.timeline_id AND (e.%[1]s, e.post_id) < (@place::bigint, @post::bigint)
+					AND (e.%[1]s, e.post_id) >= ((SELECT b.%[1]s FROM bound b), (SELECT b.post_id FROM bound b))
+				ORDER BY e.%[1]s DESC, e.post_id DESC LIMIT (SELECT d.rows FROM depth d)) n) h
+	), frontier AS MATERIALIZED (
+		SELECT s.%[1]s, s.post_id FROM second s WHERE s.nth = (SELECT d.rows FROM depth d)
+		ORDER BY s.%[1]s DESC, s.post_id DESC LIMIT 1
+	), heads AS MATERIALIZED (
+		SELECT h.*
+		FROM (
+			SELECT a.* FROM above a WHERE a.timeline_id NOT IN (SELECT b.timeline_id FROM busy b)
+			UNION ALL
+			SELECT s.timeline_id, s.post_id, s.%[1]s%[3]s FROM second s) h
+		WHERE (h.%[1]s, h.post_id) >= (
+			coalesce((SELECT f.%[1]s FROM frontier f), -9223372036854775808), coalesce((SELECT f.post_id FROM frontier f), 0))
 		ORDER BY h.%[1]s DESC, h.post_id DESC LIMIT @rows::bigint
 	)`
 
@@ -189,14 +220,18 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 		query = scanCreated
 	}
 	place, post := q.BeforePlace, q.BeforePost
-	// In a home feed several rows of a post stand side by side; a round of twice the limit
-	// is usually enough.
+	// In a home feed several rows of a post stand side by side, and the more timelines there
+	// are, the less of a round's cost is that of its rows. A round is usually enough.
 	round := max(2*q.Limit, 100)
+	if len(q.Timelines) > q.Limit {
+		round = max(3*q.Limit, 100)
+	}
 	each := max(4*round/len(q.Timelines), minEach)
 	bound := cmp.Or(q.MaxRows, DefaultMaxRows)
 	for met := int64(0); ; {
 		args := pgx.StrictNamedArgs{
-			"viewer": q.Viewer, "timelines": q.Timelines, "place": place, "post": post, "rows": round, "each": each,
+			"viewer": q.Viewer, "timelines": q.Timelines, "place": place, "post": post, "rows": round,
+			"each": min(each, round+1), // no timeline has more among the next rows
 		}
 		if !q.ByCreation && !q.ByEvent {
 			among := q.Among

@@ -187,9 +187,21 @@ func (l *ViewerPairs) Add(post, viewer int64) {
 // statement, whatever the number of posts.
 func (sn *Snapshot) States(ctx context.Context, posts []int64, viewers ViewerPairs) (map[int64]*PostState, error) {
 	batch := &pgx.Batch{}
-	states := queueStates(batch, posts, viewers)
+	states := queueStates(batch, posts, viewers, nil)
 	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("read post states: %w", err)
+	}
+	return states, nil
+}
+
+// StatesAmong is States for a river made of these timelines, and leaves out the memberships
+// of others. A post that a hundred like stands in two hundred timelines, and in a few of a
+// river's. It leaves out all memberships of posts that overflow, too.
+func (sn *Snapshot) StatesAmong(ctx context.Context, posts []int64, viewers ViewerPairs, timelines []int64) (map[int64]*PostState, error) {
+	batch := &pgx.Batch{}
+	states := queueStates(batch, posts, viewers, append([]int64{}, timelines...)) // nil would be all
+	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("read post states among timelines: %w", err)
 	}
 	return states, nil
 }
@@ -216,7 +228,7 @@ func ReadPosts(ctx context.Context, pool *pgxpool.Pool, posts []int64, viewers V
 	if withContents {
 		states, contents = queueBoth(batch, posts, viewers, d)
 	} else {
-		states = queueStates(batch, posts, viewers)
+		states = queueStates(batch, posts, viewers, nil)
 	}
 	if err := pool.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, nil, fmt.Errorf("read posts: %w", err)
@@ -232,7 +244,7 @@ func queueBoth(batch *pgx.Batch, posts []int64, viewers ViewerPairs, d Depth) (m
 	}
 	states, contents := make(map[int64]*PostState, len(posts)), make(map[int64]*Content, len(posts))
 	query := `SELECT ` + contentColumns + `, ` + stateColumns + contentJoins + stateJoins + contentWhere
-	batch.Queue(query, stateArgs(contentArgs(posts, d), viewers)).Query(func(rows pgx.Rows) error {
+	batch.Queue(query, stateArgs(contentArgs(posts, d), viewers, nil)).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[row])
 		for _, r := range found {
 			c := &r.Content
@@ -290,14 +302,18 @@ func (sn *Snapshot) MembershipsAmong(ctx context.Context, states map[int64]*Post
 //
 // The viewers are asked only about their own posts. Hundreds of posts with thousands of viewers, a few
 // each, would be millions of pairs that nobody needs.
-const stateColumns = `p.fresh_at, held.timelines, held.entered, held.withdrawn, asked.readers, asked.likers, asked.favers`
+const stateColumns = `p.fresh_at, held.rows > @memberships::bigint AS overflows, held.timelines, held.entered, held.withdrawn, asked.readers, asked.likers, asked.favers`
 
 var stateJoins = `
 		CROSS JOIN LATERAL (
-			SELECT array_agg(e.timeline_id ORDER BY e.entered_at, e.timeline_id) AS timelines,
-				array_agg(e.entered_at ORDER BY e.entered_at, e.timeline_id) AS entered,
-				array_agg(e.withdrawn ORDER BY e.entered_at, e.timeline_id) AS withdrawn
-			FROM (SELECT * FROM timeline_entries e WHERE e.post_id = p.id LIMIT @memberships::bigint + 1) e) held
+			SELECT count(*) AS rows,
+				array_agg(e.timeline_id ORDER BY e.entered_at, e.timeline_id) FILTER (WHERE e.asked) AS timelines,
+				array_agg(e.entered_at ORDER BY e.entered_at, e.timeline_id) FILTER (WHERE e.asked) AS entered,
+				array_agg(e.withdrawn ORDER BY e.entered_at, e.timeline_id) FILTER (WHERE e.asked) AS withdrawn
+			FROM (
+				SELECT e.timeline_id, e.entered_at, e.withdrawn,
+					@among::bigint[] IS NULL OR e.timeline_id IN (SELECT unnest(@among::bigint[])) AS asked
+				FROM timeline_entries e WHERE e.post_id = p.id LIMIT @memberships::bigint + 1) e) held
 		LEFT JOIN (
 			SELECT v.post_id, array_agg(v.id) FILTER (WHERE v.reads) AS readers,
 				array_agg(v.id) FILTER (WHERE v.likes) AS likers, array_agg(v.id) FILTER (WHERE v.faves) AS favers
@@ -315,13 +331,16 @@ var stateJoins = `
 // who read, like and keep the post.
 type stateRow struct {
 	FreshAt                 int64
+	Overflows               bool
 	Timelines, Entered      []int64
 	Withdrawn               []bool
 	Readers, Likers, Favers []int64
 }
 
-// stateArgs adds the arguments of stateJoins.
-func stateArgs(args pgx.StrictNamedArgs, viewers ViewerPairs) pgx.StrictNamedArgs {
+// stateArgs adds the arguments of stateJoins. Only memberships in the timelines in among are asked
+// for, or all if it is nil.
+func stateArgs(args pgx.StrictNamedArgs, viewers ViewerPairs, among []int64) pgx.StrictNamedArgs {
+	args["among"] = among
 	args["posts_of"], args["viewers"], args["memberships"] = viewers.Posts, viewers.Viewers, MaxMemberships
 	return args
 }
@@ -330,7 +349,7 @@ func (r stateRow) state(post, version, createdAt int64, deleted bool) *PostState
 	st := &PostState{
 		ID: post, Version: version, FreshAt: r.FreshAt, CreatedAt: createdAt, Deleted: deleted,
 		Readers: setOf(r.Readers), Likers: setOf(r.Likers), Favers: setOf(r.Favers),
-		Overflows: len(r.Timelines) > MaxMemberships,
+		Overflows: r.Overflows,
 	}
 	if !st.Overflows && len(r.Timelines) > 0 {
 		st.Memberships = make([]Membership, len(r.Timelines))
@@ -349,8 +368,8 @@ func setOf(ids []int64) map[int64]struct{} {
 	return set
 }
 
-// queueStates adds the statement of States to a batch, which fills the map.
-func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs) map[int64]*PostState {
+// queueStates adds the statement of StatesAmong to a batch, which fills the map.
+func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs, among []int64) map[int64]*PostState {
 	query := `
 		SELECT p.id, p.version, (extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
 			p.deleted_at IS NOT NULL AS deleted, ` + stateColumns + `
@@ -362,7 +381,7 @@ func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs) map[int64
 		stateRow
 	}
 	states := make(map[int64]*PostState, len(posts))
-	batch.Queue(query, stateArgs(pgx.StrictNamedArgs{"posts": posts}, viewers)).Query(func(rows pgx.Rows) error {
+	batch.Queue(query, stateArgs(pgx.StrictNamedArgs{"posts": posts}, viewers, among)).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, pgx.RowToStructByName[row])
 		for _, r := range found {
 			states[r.ID] = r.state(r.ID, r.Version, r.CreatedAt, r.Deleted)
