@@ -154,7 +154,7 @@ func (s hiding) setHidden(w http.ResponseWriter, r *request,
 		return err
 	}
 	c.PostID, c.Code = post, code
-	return s.answerEntry(w, r, c, r.back(back))
+	return s.answerEntry(w, r, c, r.back(r.beside(code, back)))
 }
 
 // showBanned says whether the viewer sees banned people in the group of the address.

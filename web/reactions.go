@@ -55,6 +55,6 @@ func (s reactions) mark(set func(ctx context.Context, actor int64, code string) 
 		if err != nil {
 			return err
 		}
-		return s.answerEntry(w, r, c, r.back("/p/"+code))
+		return s.answerEntry(w, r, c, r.back(r.beside(code, "/p/"+code)))
 	}
 }

@@ -234,6 +234,15 @@ func (r *request) cameFrom(otherwise string) string {
 	return localAddress(from.RequestURI(), otherwise)
 }
 
+// beside returns the place of a post on the page that the browser names as the form's, or
+// otherwise.
+func (r *request) beside(code, otherwise string) string {
+	if from := r.cameFrom(""); from != "" {
+		return from + "#p-" + code
+	}
+	return otherwise
+}
+
 // localAddress returns the address if a redirect there stays on this site, else
 // otherwise. Control characters are in no address: browsers skip some of them
 // and refuse an answer with others.

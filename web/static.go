@@ -15,6 +15,8 @@ import (
 	"github.com/tdewolff/minify/v2"
 	"github.com/tdewolff/minify/v2/css"
 	"github.com/tdewolff/minify/v2/js"
+
+	"riverrun/web/view"
 )
 
 //go:embed static
@@ -53,34 +55,48 @@ var loadStatic = sync.OnceValues(func() (*staticFiles, error) {
 		return nil, fmt.Errorf("static files: %w", err)
 	}
 	s := &staticFiles{names: map[string]string{}, files: map[string]staticFile{}}
-	for _, f := range listed {
-		ext := path.Ext(f.Name())
-		contentType, ok := staticTypes[ext]
-		if !ok {
-			continue
-		}
-		content, err := staticFS.ReadFile("static/" + f.Name())
-		if err != nil {
-			return nil, fmt.Errorf("static files: %w", err)
-		}
+	add := func(name string, content []byte) error {
+		ext := path.Ext(name)
 		if ext == ".css" || ext == ".js" { // what is written for people to read is sent without that
 			if content, err = smaller.Bytes(ext, content); err != nil {
-				return nil, fmt.Errorf("static files: %s: %w", f.Name(), err)
+				return fmt.Errorf("static files: %s: %w", name, err)
 			}
 		}
 		if ext == ".css" { // the icons come before it
 			content = bytes.ReplaceAll(content, []byte("icons.svg"), []byte(s.names["icons.svg"]))
 		}
 		sum := sha256.Sum256(content)
-		hashed := "/static/" + strings.TrimSuffix(f.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
-		s.names[f.Name()] = hashed
-		file := staticFile{content: content, contentType: contentType}
+		hashed := "/static/" + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
+		s.names[name] = hashed
+		file := staticFile{content: content, contentType: staticTypes[ext]}
 		if ext != ".png" {
 			if file.gzipped, err = gzipped(content); err != nil {
-				return nil, fmt.Errorf("static files: %s: %w", f.Name(), err)
+				return fmt.Errorf("static files: %s: %w", name, err)
 			}
 		}
 		s.files[hashed] = file
+		return nil
+	}
+	for _, f := range listed {
+		if _, ok := staticTypes[path.Ext(f.Name())]; !ok {
+			continue
+		}
+		content, err := staticFS.ReadFile("static/" + f.Name())
+		if err != nil {
+			return nil, fmt.Errorf("static files: %w", err)
+		}
+		if err := add(f.Name(), content); err != nil {
+			return nil, err
+		}
+	}
+	for _, loc := range view.Locales {
+		name, content, err := view.ScriptTexts(loc)
+		if err != nil {
+			return nil, err
+		}
+		if err := add(name, content); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 })

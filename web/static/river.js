@@ -9,7 +9,7 @@
 const river = document.getElementById('river');
 const news = document.getElementById('news');
 const lang = document.documentElement.lang;
-const texts = JSON.parse(document.body.dataset.texts);
+const { texts } = window; // a file of its own, for each language
 const pageSize = 25;
 
 // An entry's parts and the half of its stamp that decides each. The entry's version
@@ -416,15 +416,13 @@ function putAway(entry) {
 // undoing is a form that takes back what was done to a post.
 function undoing(code, act) {
   const undo = document.createElement('form');
-  const back = document.createElement('input');
   const button = document.createElement('button');
   undo.method = 'post';
   undo.action = `/p/${code}/${act}`;
   undo.dataset.live = '';
   undo.dataset.undo = code;
-  Object.assign(back, { type: 'hidden', name: 'back', value: `${river.dataset.page}#p-${code}` });
   button.textContent = texts.undo;
-  undo.append(back, button);
+  undo.append(button);
   return undo;
 }
 
@@ -1320,6 +1318,12 @@ const letters = {
   },
 };
 let going = -Infinity; // when g was pressed
+
+// In a river the Tab key passes over the links in the middle of an entry, so that it takes few
+// steps to the next one; on the post's own page, to which each leads, it stops at all of them.
+addEventListener('keydown', ({ key }) => {
+  for (const link of key === 'Tab' ? document.querySelectorAll('.river:not([data-page^="/p/"]) :is(.why a:not(.when), .to a, .body > a, .body > :not(.head) a, .likes a, .comments a, .heartbox, .spoiler input)') : []) link.tabIndex = -1;
+});
 
 addEventListener('keydown', (event) => {
   const { code, target } = event;

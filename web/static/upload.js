@@ -2,8 +2,8 @@
 // being written. Each becomes a tile of its form, which brings the code of the file. Without
 // this module a form sends its files itself.
 
-const { viewer, files } = document.body.dataset;
-const texts = files ? JSON.parse(files) : null;
+const { viewer } = document.body.dataset;
+const texts = window.texts.files;
 const fill = (text, name) => text.replace('{name}', name);
 
 // busy has the uploads under way, by form. A form that is submitted meanwhile is sent when

@@ -284,30 +284,6 @@ func (e *Entry) likesIt(c *rivers.Comment) bool {
 	return e.Rights.account != 0 && slices.Contains(c.Likes.IDs, e.Rights.account)
 }
 
-// tab is the tabindex of links that lead away from the middle of an entry. In a river the Tab
-// key passes over them, so that it takes few steps to the next entry; on the post's own page,
-// to which each entry leads, it stops at all of them.
-func (e *Entry) tab() string {
-	if e.RiverName.Kind == rivers.Post {
-		return "0"
-	}
-	return "-1"
-}
-
-// passedOver has the Tab key pass over the links of what a person wrote. It is made once: making
-// one takes longer than replacing in a short text.
-var passedOver = strings.NewReplacer("<a ", `<a tabindex="-1" `, "<input ", `<input tabindex="-1" `)
-
-// written is what a person wrote in the entry as HTML, with links as tab says. People's text
-// is escaped, so every element is ours.
-func (e *Entry) written(body string, withMarkup bool) string {
-	html := writtenHTML(body, withMarkup)
-	if e.tab() != "0" {
-		html = passedOver.Replace(html)
-	}
-	return html
-}
-
 // goesOn reports whether the i-th comment shown goes on where the one before it ended: it is
 // by the same person, who is shown, and nothing is left out between them.
 func (e *Entry) goesOn(i int) bool {

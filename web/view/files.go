@@ -146,13 +146,13 @@ func headline(loc *Locale, plain string, list []rivers.Attachment) string {
 	return Unturned(list[0].Title)
 }
 
-// uploadTexts are the texts of upload.js, as JSON.
-var uploadTexts = perLocale(func(loc *Locale) string {
-	return asJSON(map[string]string{
+// uploadTexts are the texts of upload.js.
+func uploadTexts(loc *Locale) map[string]string {
+	return map[string]string{
 		"remove": loc.T("files.remove"), "uploading": loc.T("files.uploading"), "unsent": loc.T("files.unsent"),
 		"alt": loc.T("files.alt"), "altOf": loc.T("files.alt.of"),
-	})
-})
+	}
+}
 
 // cardURL is the address of the picture of a post's card.
 func cardURL(e *Entry) string { return e.path() + "/preview" }

@@ -1,12 +1,10 @@
 package view
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/text/language"
@@ -72,27 +70,6 @@ func LocaleOf(lang string) *Locale {
 		}
 	}
 	return Locales[0]
-}
-
-// perLocale returns a function that makes something once for each language.
-func perLocale(of func(*Locale) string) func(*Locale) string {
-	var made sync.Map
-	return func(loc *Locale) string {
-		if found, ok := made.Load(loc); ok {
-			return found.(string)
-		}
-		text := of(loc)
-		made.Store(loc, text)
-		return text
-	}
-}
-
-func asJSON(texts map[string]string) string {
-	b, err := json.Marshal(texts)
-	if err != nil {
-		return "" // strings always encode
-	}
-	return string(b)
 }
 
 // LocaleFor picks the language of a response: the account's setting, then what the browser asks

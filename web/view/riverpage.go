@@ -1,6 +1,8 @@
 package view
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/url"
 
 	"riverrun/rivers"
@@ -58,9 +60,10 @@ func (v *River) news() forms {
 	return v.Locale.counted["news"]
 }
 
-// scriptTexts are the texts river.js writes itself, as JSON.
-var scriptTexts = perLocale(func(loc *Locale) string {
-	texts := map[string]string{}
+// ScriptTexts is a script with the texts that river.js and upload.js write themselves. It is the
+// same on all pages of a language, so it is a file.
+func ScriptTexts(loc *Locale) (name string, script []byte, err error) {
+	texts := map[string]any{"files": uploadTexts(loc)}
 	for name, key := range map[string]string{
 		"older": "river.older", "end": "river.end", "offline": "script.offline", "unsent": "script.unsent", "ended": "script.ended", "left": "script.left",
 		"hide": "script.hidden", "mute": "script.muted", "login": "login.do", "undo": "script.undo", "like": "script.liked", "unlike": "script.unliked", "save": "script.saved", "unsave": "script.unsaved", "draft": "script.draft", "kept": "drafts.kept", "replaced": "drafts.replaced", "discard": "drafts.discard", "lost": "script.lost", "names": "script.names",
@@ -70,8 +73,15 @@ var scriptTexts = perLocale(func(loc *Locale) string {
 	}
 	away := loc.counted["away"]
 	texts["away.one"], texts["away.few"], texts["away.many"], texts["away.other"] = away.one, away.few, away.many, away.other
-	return asJSON(texts)
-})
+	list, err := json.Marshal(texts)
+	if err != nil {
+		return "", nil, fmt.Errorf("texts of scripts: %w", err)
+	}
+	return scriptTexts(loc), append([]byte("window.texts="), list...), nil
+}
+
+// scriptTexts is the name of the file of ScriptTexts.
+func scriptTexts(loc *Locale) string { return "texts." + loc.Lang + ".js" }
 
 // digit is a truth as a data attribute has it.
 func digit(b bool) string {
