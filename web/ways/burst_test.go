@@ -24,7 +24,7 @@ const burst = 25
 // A task that takes longer than longTask keeps the reader waiting.
 const longTask = 50 * time.Millisecond
 
-// Each post that comes may have the browser style so many elements: those of its entry, which are about
+// styledPerPost bounds the elements that the browser styles for each post: those of its entry, about
 // a hundred, and of the line that counts new posts. The page has thousands.
 const styledPerPost = 200
 
