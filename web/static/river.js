@@ -85,20 +85,19 @@ const gone = new Map();
 // Set between a `river` frame and its `ok`: the entries confirmed so far.
 let confirmed = null;
 
-// Frames wait here for a moment, so that many at once cost one layout.
+// Frames wait here for a moment, so that those of one drawing of the screen cost one layout. Those
+// that are too many for one are left for the next. A hidden tab is never drawn, and its timers are slow.
 const queue = [];
-let drained = 0;
 let draining = 0;
 
-function receive(frame) {
-  queue.push(frame);
-  draining ||= setTimeout(drain, Math.max(0, drained + 16 - performance.now()));
+function receive() {
+  draining ||= setTimeout(drain, 16);
 }
 
 function drain() {
   draining = 0;
-  drained = performance.now();
-  steady(() => queue.splice(0).forEach(take));
+  steady(() => queue.splice(0, document.hidden ? 999 : 3).forEach(take));
+  if (queue.length) receive();
   if (!/^\/(p\/|filter\/notifications|\?|$)/.test(river.dataset.page)) return;
   unseen = true;
   setTimeout(seen, 1000);
@@ -1851,7 +1850,8 @@ function connect() {
   mine.onmessage = (event) => {
     if (mine !== socket) return;
     heard = spoke = Date.now();
-    receive(JSON.parse(event.data));
+    queue.push(JSON.parse(event.data));
+    receive();
   };
   mine.onclose = (event) => {
     if (mine === socket) closed(event);
