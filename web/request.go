@@ -295,8 +295,8 @@ func (s *Server) html(w http.ResponseWriter, r *request, status int, page view.C
 	}
 	h.Add("Vary", "Cookie, Accept-Language, Accept")
 	if status == http.StatusOK && h.Get("Cache-Control") == revalidated {
-		// The page is made anew each time, under the rights of this moment. What stays out is
-		// compressing and sending what the browser has.
+		// The page is made anew each time, under the rights of this moment. Compressing and
+		// sending what the browser has is left out.
 		tag := fmt.Sprintf(`W/"%016x"`, xxhash.Sum64(b.Bytes()))
 		h.Set("ETag", tag)
 		if hasTag(r.Header.Get("If-None-Match"), tag) {

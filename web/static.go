@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -57,6 +58,9 @@ var loadStatic = sync.OnceValues(func() (*staticFiles, error) {
 	s := &staticFiles{names: map[string]string{}, files: map[string]staticFile{}}
 	add := func(name string, content []byte) error {
 		ext := path.Ext(name)
+		if ext == ".js" { // names within a function can be made short
+			content = slices.Concat([]byte("(()=>{"), content, []byte("\n})()"))
+		}
 		if ext == ".css" || ext == ".js" { // what is written for people to read is sent without that
 			if content, err = smaller.Bytes(ext, content); err != nil {
 				return fmt.Errorf("static files: %s: %w", name, err)

@@ -59,8 +59,8 @@ func TestUnchangedPage(t *testing.T) {
 	}
 }
 
-// The form of a page that comes from the browser's cache has a key of before. What it makes is made once,
-// and what comes after that is not lost.
+// The form of a page that comes from the browser's cache has a key of before. A post that
+// it makes is made once, and the next one is not lost.
 func TestKeyOfAnUnchangedPage(t *testing.T) {
 	s := webtest.New(t, nil)
 	ann := s.Person("ann").Visitor()

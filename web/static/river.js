@@ -1321,7 +1321,7 @@ let going = -Infinity; // when g was pressed
 // In a river the Tab key passes over the links in the middle of an entry, so that it takes few
 // steps to the next one; on the post's own page, to which each leads, it stops at all of them.
 addEventListener('keydown', ({ key }) => {
-  for (const link of key === 'Tab' ? document.querySelectorAll('.river:not([data-page^="/p/"]) :is(.why a:not(.when), .to a, .body > a, .body > :not(.head) a, .likes a, .comments a, .heartbox, .spoiler input)') : []) link.tabIndex = -1;
+  for (const link of key === 'Tab' ? document.querySelectorAll('.river:not([data-page^="/p/"]) :is(:is(.why, .body) a:not(h2 > a, .when), .likes a, .comments :is(a, button), .spoiler input)') : []) link.tabIndex = -1;
 });
 
 addEventListener('keydown', (event) => {
@@ -1805,7 +1805,7 @@ function complain(form, text, name, login) {
 // Times ---------------------------------------------------------------------------
 
 // times words instants in the reader's time zone: "5 min", or the date.
-const wording = (form) => new Intl.DateTimeFormat(lang === 'en' ? 'en-GB' : lang, form).format;
+const wording = (form) => new Intl.DateTimeFormat(texts.dates, form).format;
 const exact = wording({ dateStyle: 'medium', timeStyle: 'short' });
 const day = wording({ day: 'numeric', month: 'short' });
 
@@ -1813,11 +1813,11 @@ function times(within) {
   const now = new Date();
   for (const time of within?.querySelectorAll('time') ?? []) {
     const at = new Date(time.dateTime);
-    const minutes = Math.floor((now - at) / 60000);
+    const minutes = ((now - at) / 60000) | 0;
     let text;
     if (minutes < 1) text = texts.now;
     else if (minutes < 60) text = texts.minutes.replace('{n}', minutes);
-    else if (minutes < 1440) text = texts.hours.replace('{n}', Math.floor(minutes / 60));
+    else if (minutes < 1440) text = texts.hours.replace('{n}', (minutes / 60) | 0);
     else text = at.getFullYear() === now.getFullYear() ? day(at) : exact(at).split(',')[0];
     time.title = exact(at);
     if (time.textContent !== text) time.textContent = text;

@@ -122,7 +122,7 @@ func (w FormError) Key(sent string) string {
 	return sent
 }
 
-// visitKey is the key of a form on a page of a river, which a page that did not change has again. What
-// such a form makes changes the page, so the next visit has another key. river.js gives each visit one
+// visitKey is the key of a form on a page of a river, which a page that did not change has again. A post
+// or comment changes the page, so the next visit has another key. river.js gives each visit one
 // of its own in place of a key that begins like this one, so that two tabs of one page do not share it.
 func visitKey(seen string) string { return "~" + seen }

@@ -222,6 +222,14 @@ func (l *Locale) date(t time.Time) string {
 	return strconv.Itoa(t.Day()) + "\u00a0" + l.months[t.Month()-1] + "\u00a0" + strconv.Itoa(t.Year())
 }
 
+// dates is the language in which a browser writes dates: of English, the one that puts the day first.
+func (l *Locale) dates() string {
+	if l.Lang == "en" {
+		return "en-GB"
+	}
+	return l.Lang
+}
+
 // exact is the whole instant, for a <time>'s title.
 func (l *Locale) exact(t time.Time) string {
 	t = t.UTC()

@@ -63,7 +63,7 @@ func (v *River) news() forms {
 // ScriptTexts is a script with the texts that river.js and upload.js write themselves. It is the
 // same on all pages of a language, so it is a file.
 func ScriptTexts(loc *Locale) (name string, script []byte, err error) {
-	texts := map[string]any{"files": uploadTexts(loc)}
+	texts := map[string]any{"files": uploadTexts(loc), "dates": loc.dates()}
 	for name, key := range map[string]string{
 		"older": "river.older", "end": "river.end", "offline": "script.offline", "unsent": "script.unsent", "ended": "script.ended", "left": "script.left",
 		"hide": "script.hidden", "mute": "script.muted", "login": "login.do", "undo": "script.undo", "like": "script.liked", "unlike": "script.unliked", "save": "script.saved", "unsave": "script.unsaved", "draft": "script.draft", "kept": "drafts.kept", "replaced": "drafts.replaced", "discard": "drafts.discard", "lost": "script.lost", "names": "script.names",
