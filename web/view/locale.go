@@ -222,7 +222,7 @@ func (l *Locale) date(t time.Time) string {
 	return strconv.Itoa(t.Day()) + "\u00a0" + l.months[t.Month()-1] + "\u00a0" + strconv.Itoa(t.Year())
 }
 
-// dates is the language in which a browser writes dates: of English, the one that puts the day first.
+// dates names the language in which a browser writes dates. Plain English would put the month first.
 func (l *Locale) dates() string {
 	if l.Lang == "en" {
 		return "en-GB"
