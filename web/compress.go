@@ -45,7 +45,8 @@ func compress(next http.Handler) http.Handler {
 	return compressAt(next, gzipLevel, zstdLevel)
 }
 
-func compressAt(next http.Handler, gzipLevel, zstdLevel int) http.Handler {
+// compressor compresses the answers of a handler.
+func compressor(gzipLevel, zstdLevel int) func(http.Handler) http.HandlerFunc {
 	wrap, err := gzhttp.NewWrapper(
 		gzhttp.MinSize(leastCompressed),
 		gzhttp.ContentTypes(compressedTypes),
@@ -56,6 +57,11 @@ func compressAt(next http.Handler, gzipLevel, zstdLevel int) http.Handler {
 	if err != nil {
 		panic(err) // only a level that does not exist is refused
 	}
+	return wrap
+}
+
+func compressAt(next http.Handler, gzipLevel, zstdLevel int) http.Handler {
+	wrap := compressor(gzipLevel, zstdLevel)
 	return http.HandlerFunc(func(plain http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Upgrade") != "" {
 			next.ServeHTTP(plain, r)

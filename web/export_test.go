@@ -12,6 +12,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/bytecache"
 	"riverrun/web/pulse"
 	"riverrun/web/view"
 )
@@ -132,3 +133,6 @@ func Took(body io.Reader) time.Duration {
 	new(Server).bound(mux).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", body))
 	return p.Routes(1)[0].Max
 }
+
+// PackedUse is how the cache of compressed pages was used.
+func (s *Server) PackedUse() bytecache.Use { return s.packed.pages.Use() }

@@ -272,6 +272,9 @@ func (r *request) signedIn() bool { return !r.viewer.Anonymous() }
 // buffers hold pages until they are whole.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
+// htmlType is the Content-Type of pages.
+const htmlType = "text/html; charset=utf-8"
+
 // revalidated is the Cache-Control of pages.
 const revalidated = "private, no-cache"
 
@@ -289,7 +292,7 @@ func (s *Server) html(w http.ResponseWriter, r *request, status int, page view.C
 		return err
 	}
 	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Type", htmlType)
 	if h.Get("Cache-Control") == "" {
 		h.Set("Cache-Control", revalidated)
 	}
@@ -297,12 +300,15 @@ func (s *Server) html(w http.ResponseWriter, r *request, status int, page view.C
 	if status == http.StatusOK && h.Get("Cache-Control") == revalidated {
 		// The page is made anew each time, under the rights of this moment. Compressing and
 		// sending what the browser has is left out.
-		tag := fmt.Sprintf(`W/"%016x"`, xxhash.Sum64(b.Bytes()))
+		sum := xxhash.Sum64(b.Bytes())
+		tag := fmt.Sprintf(`W/"%016x"`, sum)
 		h.Set("ETag", tag)
 		if hasTag(r.Header.Get("If-None-Match"), tag) {
-			status = http.StatusNotModified
-			b.Reset()
+			w.WriteHeader(http.StatusNotModified)
+		} else {
+			s.packed.send(w, r.Request, status, sum, b.Bytes())
 		}
+		return nil
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes()) // the browser is gone

@@ -145,6 +145,7 @@ type Server struct {
 	view   *view.Renderer
 	pages  *live.SitePages
 	static *staticFiles
+	packed *packedPages
 	now    func() time.Time
 	hub    *live.Hub
 	reads  *reads.Cache
@@ -234,8 +235,9 @@ func New(c Config) (*Server, error) {
 		leaving:         leaving.Open(c.Timelines),
 		now:             time.Now,
 	}
+	s.packed = newPackedPages()
 	if c.Metrics != nil {
-		for _, of := range []prometheus.Collector{s.pageTook, rendered{pages}} {
+		for _, of := range []prometheus.Collector{s.pageTook, rendered{pages, s.packed}} {
 			if err := c.Metrics.Register(of); err != nil {
 				return nil, fmt.Errorf("register metrics: %w", err)
 			}

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 	"testing"
@@ -86,5 +87,32 @@ func TestKeyOfAnUnchangedPage(t *testing.T) {
 	ann.Post(post+"/comments", "body", "And more", "key", key).Wants(http.StatusSeeOther)
 	if again := newKey(ann.Get(post)); again == key {
 		t.Error("the page with the comment has the key of the page without it")
+	}
+}
+
+// A page is compressed once while it does not change, and each client gets its own page in an encoding
+// that it accepts.
+func TestPackedPages(t *testing.T) {
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	ann.Post(strings.Repeat("A heron above the weir. ", 100))
+	for _, accept := range []string{"zstd", "gzip"} {
+		first := carry(ann.Visitor(), "GET", "/everything", accept)
+		hits := s.Server.PackedUse().Hits
+		again := carry(ann.Visitor(), "GET", "/everything", accept)
+		if use := s.Server.PackedUse(); use.Hits != hits+1 || use.Bytes == 0 || !bytes.Equal(first.wire, again.wire) {
+			t.Errorf("%s: %+v after %d hits, and the same bytes: %v", accept, use, hits, bytes.Equal(first.wire, again.wire))
+		}
+		other := carry(bob.Visitor(), "GET", "/everything", accept)
+		if !bytes.Contains(first.body, []byte(`data-viewer="ann"`)) || !bytes.Contains(other.body, []byte(`data-viewer="bob"`)) {
+			t.Errorf("%s: ann or bob got another's page", accept)
+		}
+		ann.Post("A stork, " + accept)
+		if next := carry(ann.Visitor(), "GET", "/everything", accept); !bytes.Contains(next.body, []byte("A stork, "+accept)) {
+			t.Errorf("%s: the page of before came again", accept)
+		}
+	}
+	if plain := carry(ann.Visitor(), "GET", "/everything", ""); !bytes.Contains(plain.body, []byte(`data-viewer="ann"`)) {
+		t.Error("without compression another page came")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/kinds"
+	"riverrun/web/bytecache"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files of the components anew")
@@ -39,7 +40,7 @@ func minutesAgo(n int) int64 { return testNow.Add(-time.Duration(n) * time.Minut
 
 func testRenderer(t testing.TB) *Renderer {
 	t.Helper()
-	return &Renderer{epoch: func() int64 { return 1 }, asset: func(name string) string { return "/static/" + name }, parts: newPartsCache[sharedKey, sharedParts](1 << 20), own: newPartsCache[ownKey, ownParts](1 << 20), now: func() time.Time { return testNow }}
+	return &Renderer{epoch: func() int64 { return 1 }, asset: func(name string) string { return "/static/" + name }, parts: bytecache.New[sharedKey, sharedParts](1 << 20), own: bytecache.New[ownKey, ownParts](1 << 20), now: func() time.Time { return testNow }}
 }
 
 // testPresent is what somebody sees with: anna follows bob and dee and

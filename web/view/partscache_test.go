@@ -2,7 +2,6 @@ package view
 
 import (
 	"bytes"
-	"sync"
 	"testing"
 
 	"riverrun/rivers"
@@ -11,52 +10,6 @@ import (
 	"riverrun/timelines/admin"
 	"riverrun/timelines/kinds"
 )
-
-func always(sharedParts) bool { return true }
-
-func TestPartsCacheIsBounded(t *testing.T) {
-	const budget = 100_000
-	c := newPartsCache[sharedKey, sharedParts](budget)
-	for post := range int64(1000) {
-		c.put(sharedKey{post: post}, sharedParts{body: make([]byte, 1000)})
-		if c.used > budget {
-			t.Fatalf("after %d posts: %d bytes, want at most %d", post+1, c.used, budget)
-		}
-	}
-	if _, ok := c.get(sharedKey{post: 999}, always); !ok {
-		t.Error("the newest is gone")
-	}
-	if _, ok := c.get(sharedKey{post: 0}, always); ok {
-		t.Error("the oldest is still there")
-	}
-	c.put(sharedKey{post: 2000}, sharedParts{body: make([]byte, budget)})
-	if _, ok := c.get(sharedKey{post: 999}, always); !ok {
-		t.Error("a giant pushed the others out")
-	}
-	// The same key again counts once.
-	before := c.used
-	c.put(sharedKey{post: 999}, sharedParts{body: make([]byte, 1000)})
-	if c.used != before {
-		t.Errorf("put again: %d bytes, want %d", c.used, before)
-	}
-}
-
-func TestPartsCacheConcurrently(t *testing.T) {
-	c := newPartsCache[sharedKey, sharedParts](50_000)
-	var g sync.WaitGroup
-	for range 8 {
-		g.Go(func() {
-			for i := range int64(500) {
-				key := sharedKey{post: i % 60}
-				if found, ok := c.get(key, always); ok && len(found.body) != int(i%60)+1 {
-					t.Errorf("post %d: %d bytes", i%60, len(found.body))
-				}
-				c.put(key, sharedParts{body: make([]byte, i%60+1)})
-			}
-		})
-	}
-	g.Wait()
-}
 
 // A viewer's own parts look as without a cache, whatever changes that they depend on.
 func TestOwnPartsFollowWhatTheyDependOn(t *testing.T) {
@@ -125,8 +78,8 @@ func TestOwnPartsFollowWhatTheyDependOn(t *testing.T) {
 			}
 		})
 	}
-	hits := r.own.use().Hits
-	if _, _, err := r.entryParts(&Entry{Base: first, Item: &item}); err != nil || r.own.use().Hits != hits+1 {
-		t.Errorf("the same entry was rendered again: %d hits after %d, %v", r.own.use().Hits, hits, err)
+	hits := r.own.Use().Hits
+	if _, _, err := r.entryParts(&Entry{Base: first, Item: &item}); err != nil || r.own.Use().Hits != hits+1 {
+		t.Errorf("the same entry was rendered again: %d hits after %d, %v", r.own.Use().Hits, hits, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/reads"
+	"riverrun/web/bytecache"
 )
 
 // A Context is what an entry's HTML depends on besides the entry and the sets.
@@ -30,8 +31,8 @@ type Context struct {
 type Renderer struct {
 	access *access.Cache
 	epoch  func() int64 // of the secondary store
-	parts  *partsCache[sharedKey, sharedParts]
-	own    *partsCache[ownKey, ownParts]
+	parts  *bytecache.Cache[sharedKey, sharedParts]
+	own    *bytecache.Cache[ownKey, ownParts]
 	reads  *reads.Cache
 	asset  func(name string) string
 	now    func() time.Time
@@ -56,7 +57,7 @@ func NewRenderer(c Config) *Renderer {
 		c.Now = time.Now
 	}
 	return &Renderer{
-		access: c.Access, epoch: c.Access.Epoch, parts: newPartsCache[sharedKey, sharedParts](partsBytes), own: newPartsCache[ownKey, ownParts](partsBytes), reads: c.Reads, asset: c.Asset, now: c.Now,
+		access: c.Access, epoch: c.Access.Epoch, parts: bytecache.New[sharedKey, sharedParts](partsBytes), own: bytecache.New[ownKey, ownParts](partsBytes), reads: c.Reads, asset: c.Asset, now: c.Now,
 	}
 }
 
@@ -201,7 +202,7 @@ func (r *Renderer) ownParts(e *Entry, tag uint64) (ownParts, error) {
 		page: e.PageAddress, river: e.RiverName, over: e.over, post: it.PostID, epoch: it.Fold.Epoch, place: it.Place,
 		stamp: it.Stamp, tag: tag, full: it.Full, liked: it.Liked, faved: it.Faved,
 	}
-	if found, ok := r.own.get(key, func(ownParts) bool { return true }); ok {
+	if found, ok := r.own.Get(key, nil); ok {
 		return found, nil
 	}
 	var made ownParts
@@ -221,13 +222,13 @@ func (r *Renderer) ownParts(e *Entry, tag uint64) (ownParts, error) {
 	for i, html := range [...][]byte{PartWhy: made.why, PartActs: made.acts, PartLikes: made.likes} {
 		made.sums[i] = maphash.Bytes(partSeed, html)
 	}
-	r.own.put(key, made)
+	r.own.Put(key, made)
 	return made, nil
 }
 
 // CacheUses say how the caches of rendered parts are used: of those that viewers share, and of their
 // own.
-func (r *Renderer) CacheUses() (shared, own CacheUse) { return r.parts.use(), r.own.use() }
+func (r *Renderer) CacheUses() (shared, own bytecache.Use) { return r.parts.Use(), r.own.Use() }
 
 // noticeParts renders an entry of the page of notifications: what happened stands in the place
 // of why it is here, and instead of the post there is what it is about. The viewer's answer
@@ -255,7 +256,7 @@ func (r *Renderer) noticeParts(e *Entry, parts Parts) (_ Parts, around frame, er
 func (r *Renderer) shared(e *Entry) (sharedParts, error) {
 	// The parts serve if everybody in them still has the same name.
 	key, named := e.sharedKey(), e.named()
-	if found, ok := r.parts.get(key, func(s sharedParts) bool { return slices.Equal(s.named, named) }); ok {
+	if found, ok := r.parts.Get(key, func(s sharedParts) bool { return slices.Equal(s.named, named) }); ok {
 		return found, nil
 	}
 	// The cache keeps this for other viewers, so it is rendered without one.
@@ -272,7 +273,7 @@ func (r *Renderer) shared(e *Entry) (sharedParts, error) {
 		body: body, comments: comments, named: named,
 		bodySum: maphash.Bytes(partSeed, body), commentsSum: maphash.Bytes(partSeed, comments),
 	}
-	r.parts.put(key, made)
+	r.parts.Put(key, made)
 	return made, nil
 }
 

@@ -1,0 +1,79 @@
+package web
+
+import (
+	"bytes"
+	"hash/maphash"
+	"net/http"
+
+	"riverrun/web/bytecache"
+)
+
+// packedBytes bounds the cache of compressed pages.
+const packedBytes = 32 << 20
+
+// packedPages compress pages and keep the result, because compressing takes as long as all else of a
+// page. A page is known by its bytes, so nothing can be out of date, and it was decided before who reads
+// them. It is safe for concurrent use.
+type packedPages struct {
+	compress func(http.Handler) http.HandlerFunc
+	pages    *bytecache.Cache[packedKey, packedPage]
+}
+
+// packedKey is two hashes of a page, and what its client accepts. Nobody knows the seed of the second, so
+// nobody can make a page that has the key of another.
+type packedKey struct {
+	tag, sum uint64
+	accept   string
+}
+
+var packedSeed = maphash.MakeSeed()
+
+type packedPage struct {
+	encoding string
+	body     []byte
+}
+
+// Size implements [bytecache.Value].
+func (p packedPage) Size() int { return len(p.body) + 256 }
+
+func newPackedPages() *packedPages {
+	return &packedPages{compressor(gzipLevel, zstdLevel), bytecache.New[packedKey, packedPage](packedBytes)}
+}
+
+// send answers r with a page, whose hash is tag. The layer that compresses answers leaves alone what has
+// an encoding.
+func (p *packedPages) send(w http.ResponseWriter, r *http.Request, status int, tag uint64, page []byte) {
+	key := packedKey{tag, maphash.Bytes(packedSeed, page), r.Header.Get("Accept-Encoding")}
+	packed, ok := p.pages.Get(key, nil)
+	if !ok {
+		made := inMemory{header: http.Header{}}
+		p.compress(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", htmlType)
+			_, _ = w.Write(page) // into memory
+		})).ServeHTTP(&made, r)
+		packed = packedPage{made.header.Get("Content-Encoding"), bytes.Clone(made.body.Bytes())}
+		if packed.encoding != "" {
+			p.pages.Put(key, packed)
+		}
+	}
+	if packed.encoding != "" {
+		w.Header().Set("Content-Encoding", packed.encoding)
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(packed.body) // the browser is gone
+}
+
+// inMemory keeps an answer.
+type inMemory struct {
+	header http.Header
+	body   bytes.Buffer
+}
+
+// Header implements [http.ResponseWriter].
+func (m *inMemory) Header() http.Header { return m.header }
+
+// WriteHeader implements [http.ResponseWriter].
+func (m *inMemory) WriteHeader(int) {}
+
+// Write implements [http.ResponseWriter].
+func (m *inMemory) Write(b []byte) (int, error) { return m.body.Write(b) }
