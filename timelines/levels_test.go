@@ -231,7 +231,8 @@ func TestOnlyPostsWhoseFlagsAreBehindAskTheirGates(t *testing.T) {
 	each := func(ofBob, ofClub, ofAll int) map[string]int {
 		return map[string]int{
 			"bob, fresh": ofBob, "bob, created": ofBob, "club, fresh": ofClub, "club, created": ofClub,
-			"everything, fresh": ofAll, "everything, created": ofAll, "search": ofAll, "states": ofAll,
+			"everything, fresh": ofAll, "everything, created": ofAll, "states": ofAll,
+			"search": 2 * ofAll, // by a walk through all posts, and by the index of words, as they are so few
 		}
 	}
 	w.same("gates asked while no flags are behind", asked("timelines"), each(0, 0, 0))

@@ -100,7 +100,8 @@ var scanFresh = `
 		SELECT p.id, p.fresh_at, CASE WHEN l.fresh_at = p.fresh_at THEN EXISTS (
 				SELECT FROM timeline_entries e WHERE e.timeline_id = l.timeline_id AND e.post_id = p.id AND NOT e.withdrawn)
 			ELSE false END AS settled
-		FROM lowest l JOIN posts p ON p.id = l.post_id
+		FROM lowest l
+		CROSS JOIN LATERAL (SELECT p.* FROM posts p WHERE p.id = l.post_id LIMIT 1) p -- asked once for each, in any plan
 		WHERE p.deleted_at IS NULL AND ` + rights.ReadablePost + `
 	), placed AS MATERIALIZED (
 		SELECT r.id, r.fresh_at AS place FROM readable r WHERE r.settled
