@@ -96,6 +96,44 @@ func page(of peer, pages visits) func(context.Context, *bench) ([]report.Figure,
 	}
 }
 
+// changed measures home pages that are compressed anew, as after a change. A site keeps compressed pages
+// by what a client says that it accepts, so each request says something else.
+func changed(ctx context.Context, b *bench) ([]report.Figure, error) {
+	return b.homePages(ctx, func(ctx context.Context, p *load.Person, i int, _ string) error {
+		_, err := p.GetAs(ctx, "/", fmt.Sprintf("zstd, gzip, x-%d", i))
+		return err
+	})
+}
+
+// again measures home pages that the browser has.
+func again(ctx context.Context, b *bench) ([]report.Figure, error) {
+	return b.homePages(ctx, func(ctx context.Context, p *load.Person, _ int, tag string) error {
+		return p.GetAgain(ctx, "/", tag)
+	})
+}
+
+// homePages measures a request for everybody's home page in turn, which was loaded before with that tag.
+func (b *bench) homePages(ctx context.Context, ask func(ctx context.Context, p *load.Person, i int, tag string) error) ([]report.Figure, error) {
+	if err := b.readHomes(ctx); err != nil {
+		return nil, err
+	}
+	tags := make([]string, len(b.people))
+	for i, p := range b.people {
+		a, err := p.GetAs(ctx, "/", "zstd, gzip")
+		if err != nil {
+			return nil, err
+		}
+		tags[i] = a.Header.Get("ETag")
+	}
+	if err := b.site.Settle(ctx); err != nil {
+		return nil, err
+	}
+	return b.steady(ctx, peer{75.5, 17.2, 22.5, 90.1}, func(ctx context.Context, i int) error {
+		at := i % len(b.people)
+		return ask(ctx, b.people[at], i, tags[at])
+	})
+}
+
 // perRepeat is how many people who have never come one repeat of cold may use.
 func (b *bench) perRepeat() int {
 	return max(1, min(50, (len(b.site.Town.People())-len(b.people)-2*b.repeats)/b.repeats))

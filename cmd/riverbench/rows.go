@@ -3,6 +3,8 @@ package main
 // rows are all that is measured, in the order of the table.
 var rows = []row{
 	{"home", "a person's own home page, which they have visited before", page(peer{75.5, 17.2, 22.5, 90.1}, same("/"))},
+	{"changed", "the same page when something on it changed, so that it is compressed anew", changed},
+	{"again", "the same page for a browser that has it: the answer is 304", again},
 	{"user", "another person's page", page(peer{29.3, 39.6, 21, 17}, userPages)},
 	{"discussions", "what a person has written, commented or liked", page(peer{43.6, 28.9, 19, 40}, same("/filter/discussions"))},
 	{"single", "the page of one post", page(peer{15.1, 67.5, 13.8, 9}, singlePages)},

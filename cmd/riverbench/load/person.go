@@ -113,6 +113,15 @@ func (p *Person) ActOn(ctx context.Context, post, act, page string, form url.Val
 	return Fold(said.Version)
 }
 
+// GetAgain loads a page that the client has, whose entity tag is tag. A page that changed is an error.
+func (p *Person) GetAgain(ctx context.Context, path, tag string) error {
+	a, err := p.send(ctx, http.MethodGet, path, nil, http.Header{"Accept-Encoding": {"zstd, gzip"}, "Accept": {"text/html"}, "If-None-Match": {tag}})
+	if err == nil && a.Status != http.StatusNotModified {
+		err = fmt.Errorf("GET %s again: status %d", path, a.Status)
+	}
+	return err
+}
+
 func (p *Person) send(ctx context.Context, method, path string, form url.Values, header http.Header) (_ Answer, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, p.Site.url+path, strings.NewReader(form.Encode()))
 	if err != nil {
