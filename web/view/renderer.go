@@ -353,7 +353,7 @@ func (r *Renderer) Tags(ctx context.Context, items []rivers.Item, sets *access.S
 // does not learn from others that somebody bans its viewer. The tag does not tell who is
 // hidden; its change alone tells, as the stamp does, that somebody unseen took part.
 func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timelines.Account, marks reads.Marks) uint64 {
-	b := binary.AppendVarint(binary.AppendVarint(nil, sets.AccountID), it.PostID)
+	b := binary.AppendVarint(binary.AppendVarint(make([]byte, 0, 1024), sets.AccountID), it.PostID)
 	add := func(n int64) { b = binary.AppendVarint(b, n) }
 	// Folded people count too: the viewer may have unfolded them.
 	add(int64(len(it.HiddenUsers)))
@@ -371,9 +371,10 @@ func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timel
 		add(f.TimelineID)
 	}
 	// The order of the likers depends on the viewer too.
-	for _, id := range namedIn(nil, sets, it) {
+	for _, id := range namedIn(make([]int64, 0, 64), sets, it) {
 		add(id)
-		for _, text := range []string{names[id].Name, names[id].Title, names[id].Picture} {
+		a := names[id]
+		for _, text := range [...]string{a.Name, a.Title, a.Picture} {
 			add(int64(len(text)))
 			b = append(b, text...)
 		}
