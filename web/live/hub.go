@@ -50,6 +50,7 @@ type Hub struct {
 	searches *shard
 	finder   *finder
 	leases   *leaser
+	visits   *visits
 	metric   *hubMetrics
 
 	// mu guards the fields below. It is held for moments only, and no other lock is taken
@@ -210,6 +211,7 @@ func New(cfg Config) (*Hub, error) {
 		perClient: make(map[string]int),
 	}
 	h.leases = newLeaser(h.cfg.Rivers, h.cfg.Log)
+	h.visits = newVisits()
 	for range min(runtime.GOMAXPROCS(0), 8) {
 		h.shards = append(h.shards, newShard(h))
 	}

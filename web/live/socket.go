@@ -52,6 +52,10 @@ type socket struct {
 	// compared for it.
 	readMarks atomic.Uint64
 
+	// same is what the page was last compared with, if nothing differed and the writer has done nothing
+	// since; otherwise nil.
+	same atomic.Pointer[firstPage]
+
 	// own are the goroutines of the socket besides its reader. Once gone is set, none begins.
 	own sync.WaitGroup
 
@@ -278,7 +282,7 @@ func (s *socket) read(ctx context.Context) {
 		if err != nil {
 			return // the connection is gone, or the library has answered too large a message with 1009
 		}
-		frame, err := parseFrame(message)
+		frame, err := s.parse(ctx, message)
 		switch {
 		case err != nil:
 			var bad *malformedError
@@ -304,6 +308,16 @@ func (s *socket) read(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// parse is parseFrame in a goroutine that ends, as one that has read JSON keeps the stack that it grew
+// for that.
+func (s *socket) parse(ctx context.Context, message []byte) (frame clientFrame, err error) {
+	var parsing sync.WaitGroup
+	err = malformed("cannot be read") // stays if it panics
+	parsing.Go(func() { s.survive(ctx, func() { frame, err = parseFrame(message) }) })
+	parsing.Wait()
+	return frame, err
 }
 
 // survive does something that may panic. As with a page over HTTP, the process goes on without the socket.
