@@ -15,7 +15,7 @@ func TestPagesComeBackSoon(t *testing.T) {
 	b := s.Tab(browser, "nobody")
 	b.Visit("/everything")
 	b.Live()
-	// Time is short here. What is kept is how long each try to connect should have waited.
+	// Time is short here. The page keeps how long each try to connect should have waited.
 	webtest.Eval[bool](b, `(() => {
 		const plain = window.setTimeout, Plain = window.WebSocket;
 		let should = null;
