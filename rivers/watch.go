@@ -265,7 +265,7 @@ func (s *Store) firstPagesOnce(ctx context.Context, watches []Watch) ([]*Page, b
 	pages := make([]*Page, len(r.names))
 	for k, n := range r.names {
 		raw := &r.raws[k]
-		pages[k] = &Page{Name: n, River: raw.river, More: !raw.finished, Began: r.began, At: Moment{raw.clock, r.loads}}
+		pages[k] = &Page{Name: n, River: raw.river, More: !raw.finished, Began: r.began, At: Moment{raw.clock, r.loads}, Label: raw.label()}
 		if len(raw.entries) > PageSize {
 			raw.entries, pages[k].More = raw.entries[:PageSize], true
 		}

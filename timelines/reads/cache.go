@@ -164,6 +164,7 @@ func (c *Cache) Version(account int64) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r, ok := c.readers.Peek(account); ok {
+		r.used = true // a page is open that shows them
 		return r.version
 	}
 	return 0

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"slices"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/notices"
 	"riverrun/timelines/snapshot"
 )
 
@@ -18,7 +20,41 @@ import (
 type stretch struct {
 	page  *rivers.Page
 	batch *batch
+	// state is what a comparison read, nil of other stretches.
+	state *firstPage
 }
+
+// A firstPage is what the comparison of pages with the first page of their river depends on. Two that
+// are equal find the same. So a page that did not differ and has done nothing since need not be compared
+// with an equal one.
+type firstPage struct {
+	river  int64
+	more   bool
+	next   rivers.Cursor
+	stamps uint64 // a hash of the entries' posts, places and stamps
+	// What the entries were decided by, and what people are called: the viewer's sets, the last change
+	// that may show on everybody's pages, the viewer's notifications, and which comments the
+	// viewer has read.
+	sets      *access.Sets
+	common    int64
+	label     notices.Label
+	readMarks uint64
+}
+
+// stateOf returns what a comparison with a page depends on, besides what the viewer has read.
+func stateOf(p *rivers.Page, common int64) firstPage {
+	var h maphash.Hash
+	h.SetSeed(hashSeed)
+	for i := range p.Items {
+		maphash.WriteComparable(&h, positionOf(&p.Items[i]))
+		maphash.WriteComparable(&h, p.Items[i].Stamp)
+	}
+	return firstPage{river: p.River, more: p.More, next: p.Next, stamps: h.Sum64(), sets: p.Sets, common: common, label: p.Label}
+}
+
+// isWhole reports whether the state says all that a comparison depends on. While the node does not
+// remember what somebody has read, it does not.
+func (f *firstPage) isWhole() bool { return f.readMarks != 0 || f.sets.AccountID == 0 }
 
 // maxStretch is how many entries of its river a page is compared with. Further below, only
 // changes of the entries that it shows are sent.
@@ -44,19 +80,23 @@ func (v *shownPage) compare(ctx context.Context, f *stretch) error {
 	if f.page.More && !v.more && len(v.shown) <= rivers.PageSize {
 		return v.sync(ctx)
 	}
+	more, floor := v.more, v.floor
 	differed, err := v.follow(ctx, f)
 	if err != nil {
 		return err
+	}
+	if !differed && v.more == more && v.floor == floor && !v.beyondFirst {
+		v.same = f.state
 	}
 	now := v.fingerprint
 	now.sets, now.clock = f.page.Sets, f.page.At.Clock()
 	v.fingerprint = now
 	v.socket.fingerprint.Store(&now)
-	result := "same"
 	if differed {
-		result = "healed"
+		v.socket.hub.metric.compared.WithLabelValues("healed").Inc()
+	} else {
+		v.socket.hub.metric.same.Inc()
 	}
-	v.socket.hub.metric.compared.WithLabelValues(result).Inc()
 	return nil
 }
 
@@ -89,6 +129,7 @@ func (v *shownPage) follow(ctx context.Context, f *stretch) (differed bool, err 
 func (v *shownPage) difference(ctx context.Context, f *stretch) (differed bool, err error) {
 	// A page that shows its whole river, and is longer than a first page, goes on showing all.
 	whole := !v.more && len(v.shown) > rivers.PageSize
+	v.beyondFirst = false
 	met := make(map[int64]struct{}, len(v.shown))
 	var late []int64
 	var last rivers.Cursor // the position of the last of those met
@@ -122,6 +163,7 @@ func (v *shownPage) difference(ctx context.Context, f *stretch) (differed bool, 
 		if len(met) >= maxStretch {
 			break
 		}
+		v.beyondFirst = true
 		if f, err = v.below(ctx, f.page); err != nil {
 			return differed, err
 		}
@@ -134,6 +176,7 @@ func (v *shownPage) difference(ctx context.Context, f *stretch) (differed bool, 
 			late = append(late, id)
 		}
 	}
+	v.beyondFirst = v.beyondFirst || len(late) > 0
 	asked, err := v.inquire(ctx, late)
 	return differed || asked, err
 }

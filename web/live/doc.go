@@ -35,7 +35,8 @@
 // (shownPage.sync). In this order nothing is lost between the page and its socket.
 //
 // A comparison finds what the bus lost: each socket's page is compared with its river every
-// fifteen seconds (shownPage.compare).
+// fifteen seconds (shownPage.compare). One that did not differ, and has done nothing since, is not
+// compared again while all that a comparison depends on stays the same (firstPage).
 //
 // # Goroutines
 //

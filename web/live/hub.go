@@ -50,6 +50,7 @@ type Hub struct {
 	searches *shard
 	finder   *finder
 	leases   *leaser
+	visits   *visits
 	metric   *hubMetrics
 
 	// mu guards the fields below. It is held for moments only, and no other lock is taken
@@ -57,6 +58,7 @@ type Hub struct {
 	mu        sync.Mutex
 	sockets   map[*socket]struct{}
 	perClient map[string]int // sockets by clientKey
+	refusing  int            // handshakes that are answered only to be closed
 	stopping  bool
 
 	// backlogMu guards the fields below. It is held while the stores are asked, so that
@@ -210,6 +212,7 @@ func New(cfg Config) (*Hub, error) {
 		perClient: make(map[string]int),
 	}
 	h.leases = newLeaser(h.cfg.Rivers, h.cfg.Log)
+	h.visits = newVisits()
 	for range min(runtime.GOMAXPROCS(0), 8) {
 		h.shards = append(h.shards, newShard(h))
 	}
@@ -299,6 +302,31 @@ func (h *Hub) admit(s *socket) (status int) {
 	h.open.Add(1)
 	h.metric.sockets.Inc()
 	return http.StatusSwitchingProtocols
+}
+
+// maxRefusing is how many handshakes may be answered at once only to say when to come back.
+const maxRefusing = 64
+
+// fullFor is the least that a client stays away from a node that has no room, and half of the most.
+const fullFor = 10 * time.Second
+
+// refuse counts a handshake that was not admitted, and reports whether it may be answered with a code. A
+// script cannot read the status of a refused handshake, and would try again in a moment.
+func (h *Hub) refuse() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.cancel == nil || h.stopping || h.refusing == maxRefusing {
+		return false
+	}
+	h.refusing++
+	return true
+}
+
+// refused undoes refuse.
+func (h *Hub) refused() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.refusing--
 }
 
 // dismiss undoes admit. By then nothing of the socket runs any more.

@@ -14,6 +14,7 @@ type hubMetrics struct {
 	flush    prometheus.Histogram   // seconds one flush of a shard took
 	pushed   prometheus.Histogram   // seconds from the commit to the socket
 	compared *prometheus.CounterVec // by whether anything differed
+	same     prometheus.Counter     // those of compared where nothing did
 }
 
 // newHubMetrics makes the figures and registers them, unless the registry is nil.
@@ -40,6 +41,7 @@ func newHubMetrics(registry prometheus.Registerer) (*hubMetrics, error) {
 			Name: "riverrun_comparisons_total", Help: "Pages compared with their rivers, by whether anything differed.",
 		}, []string{"result"}),
 	}
+	m.same = m.compared.WithLabelValues("same")
 	if registry == nil {
 		return m, nil
 	}

@@ -23,7 +23,7 @@ type shownPage struct {
 
 	// subscribed says that the fields below are set.
 	subscribed    bool
-	frame         *subscribeFrame // the last one
+	frame         *subscribeFrame // the last one, without its entries
 	epoch         int64           // of rivers, in which the ids below mean something
 	name          rivers.Name
 	before        rivers.Cursor
@@ -54,6 +54,10 @@ type shownPage struct {
 	// that began before decidedAt may not know why an entry is not shown, so it adds none, and
 	// the page is not compared with it.
 	visited, decidedAt time.Time
+	// same is what the page was compared with while its inbox is being worked through, if nothing
+	// differed. beyondFirst: the last comparison or visit read more than the first page.
+	same        *firstPage
+	beyondFirst bool
 
 	shard  *shard
 	watch  rivers.Watch
@@ -68,7 +72,12 @@ const maxSwaps = 3
 // work does what the inbox asks for. In another epoch of rivers the page's ids may be those of
 // others, so the page subscribes anew.
 func (v *shownPage) work(ctx context.Context, n inbox) error {
+	v.same = nil
+	v.socket.same.Store(nil)
 	err := v.workIn(rivers.WithEpoch(ctx, v.epoch), n)
+	if err == nil && n.subscribe == nil && !n.resync && len(n.drop)+len(n.pending)+len(n.touched) == 0 {
+		v.socket.same.Store(v.same)
+	}
 	if errors.Is(err, rivers.ErrMoved) && v.subscribed {
 		return v.subscribe(ctx, v.asSubscribed())
 	}
@@ -240,6 +249,7 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 		}
 		v.shown[id] = &shown{code: code, stamp: at.Stamp, tag: at.Tag}
 	}
+	f.entries = nil // asSubscribed names those that are shown by then
 	if v.still {
 		return v.watchStill(ctx)
 	}
@@ -256,10 +266,11 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 // others do in secret, such as a ban of its viewer, and the viewer must not learn when.
 func (v *shownPage) sync(ctx context.Context) error {
 	h := v.socket.hub
-	page, err := v.visit(ctx, v.river)
+	visited, err := v.visit(ctx, v.river)
 	if err != nil {
 		return err
 	}
+	page := visited.page
 	v.visited = h.cfg.Now()
 	v.decidedAt = v.visited
 	if page.River != v.river {
@@ -278,7 +289,7 @@ func (v *shownPage) sync(ctx context.Context) error {
 	if err := v.updateFingerprint(ctx, now); err != nil {
 		return err
 	}
-	_, err = v.follow(ctx, &stretch{page: page, batch: newBatch(h.cfg.Pages, page.Began)})
+	_, err = v.follow(ctx, visited)
 	return err
 }
 
@@ -341,7 +352,7 @@ func (v *shownPage) recheck(it *rivers.Item, tag uint64) {
 
 // visit reads the page with its river leased and the socket registered. river is the generation
 // that the page shows, 0 for none.
-func (v *shownPage) visit(ctx context.Context, river int64) (*rivers.Page, error) {
+func (v *shownPage) visit(ctx context.Context, river int64) (*stretch, error) {
 	h := v.socket.hub
 	backlog, err := h.hasBacklog(ctx)
 	if err != nil {
@@ -358,13 +369,21 @@ func (v *shownPage) visit(ctx context.Context, river int64) (*rivers.Page, error
 				}
 			}
 		}
-		page, err := h.cfg.Rivers.Visit(ctx, v.renderContext.Viewer, v.name, v.before)
+		key := visitKey{v.renderContext.Viewer, v.name, v.before, v.epoch}
+		visited, err := h.visits.do(ctx, key, func() (*stretch, error) {
+			page, err := h.cfg.Rivers.Visit(ctx, key.viewer, key.name, key.before)
+			if err != nil {
+				return nil, err
+			}
+			return &stretch{page: page, batch: newBatch(h.cfg.Pages, page.Began)}, nil
+		})
 		if err != nil {
 			return nil, err
 		}
+		page := visited.page
 		// The socket was told of all posts before the page was read.
 		if page.River == river && (!page.Beyond || v.socket.beyond.Load()) {
-			return page, nil
+			return visited, nil
 		}
 		river = page.River
 		v.socket.beyond.Store(page.Beyond)
@@ -372,7 +391,7 @@ func (v *shownPage) visit(ctx context.Context, river int64) (*rivers.Page, error
 			// The page may have missed what came between this visit and the registration. The
 			// next visit reads that; until then the page is a moment old, but not empty.
 			v.socket.resync()
-			return page, v.enter(ctx, river)
+			return visited, v.enter(ctx, river)
 		}
 	}
 }

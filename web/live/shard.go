@@ -40,6 +40,10 @@ type topic struct {
 	// decided by. Only the shard's goroutine uses them.
 	unread  int
 	counted counted
+	// first is what the last comparison read, and readMarks the field of that name of the last
+	// Fingerprint. Only the shard's goroutine uses them.
+	first     *firstPage
+	readMarks uint64
 }
 
 // counted is what a number of unread notifications was decided by: as long as it is the same,
@@ -66,7 +70,7 @@ func newShard(h *Hub) *shard {
 	}
 }
 
-var shardSeed = maphash.MakeSeed()
+var hashSeed = maphash.MakeSeed()
 
 // shardOf returns the shard of a river. All sessions that show the same page are in one shard,
 // so that they share what is rendered.
@@ -75,7 +79,7 @@ func (h *Hub) shardOf(n rivers.Name) *shard {
 		return h.searches
 	}
 	n.UserID = 0
-	return h.shards[maphash.Comparable(shardSeed, n)%uint64(len(h.shards))]
+	return h.shards[maphash.Comparable(hashSeed, n)%uint64(len(h.shards))]
 }
 
 // join adds a socket to the topic of w. From here on it is offered what flushes find.
@@ -297,6 +301,9 @@ func (sh *shard) checkFingerprints(ctx context.Context, topics []*topic, seen []
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for i, r := range served {
+		if err == nil {
+			r.readMarks = fingerprints[i].readMarks
+		}
 		r.each(func(s *socket) {
 			if err != nil {
 				s.resync() // the visit finds out
@@ -383,15 +390,16 @@ func (sh *shard) offer(r *topic, seen *rivers.Seen, b *batch, heard map[int64]ti
 func (sh *shard) compare(ctx context.Context) {
 	sh.mu.Lock()
 	var topics []*topic
-	if len(sh.slots) > 0 || len(sh.due) > 0 {
+	due := sh.due
+	if len(sh.slots) > 0 || len(due) > 0 {
 		for _, r := range sh.topics {
 			_, turn := sh.slots[r.slot]
-			if _, due := sh.due[r]; (due || turn) && !r.watch.Still {
+			if _, due := due[r]; (due || turn) && !r.watch.Still {
 				topics = append(topics, r)
 			}
 		}
 		clear(sh.slots)
-		clear(sh.due)
+		sh.due = make(map[*topic]struct{})
 	}
 	sh.mu.Unlock()
 	if len(topics) == 0 {
@@ -401,6 +409,7 @@ func (sh *shard) compare(ctx context.Context) {
 	for i, r := range topics {
 		watches[i] = r.watch
 	}
+	common := sh.hub.cfg.Pages.LastCommonChange() // or an earlier one than the pages are decided by
 	pages, err := sh.hub.cfg.Rivers.FirstPages(ctx, watches)
 	if err != nil {
 		// The next turn compares again.
@@ -419,11 +428,22 @@ func (sh *shard) compare(ctx context.Context) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for i, r := range topics {
+		if pages[i] == nil || pages[i].River != r.watch.River {
+			r.each((*socket).resync)
+			continue
+		}
+		state := stateOf(pages[i], common)
+		state.readMarks = r.readMarks
+		if r.first == nil || *r.first != state {
+			r.first = &state
+		}
+		_, changed := due[r]
+		f := &stretch{page: pages[i], batch: b, state: r.first}
 		for s := range r.sockets {
-			if pages[i] == nil || pages[i].River != r.watch.River {
-				s.resync()
+			if !changed && state.isWhole() && s.same.Load() == r.first {
+				sh.hub.metric.same.Inc()
 			} else {
-				s.offerFirstPage(&stretch{page: pages[i], batch: b})
+				s.offerFirstPage(f)
 			}
 		}
 	}

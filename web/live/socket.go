@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -51,6 +52,10 @@ type socket struct {
 	// readMarks is the Fingerprint's field of that name when the page was last visited, or
 	// compared for it.
 	readMarks atomic.Uint64
+
+	// same is what the page was last compared with, if nothing differed and the writer has done nothing
+	// since; otherwise nil.
+	same atomic.Pointer[firstPage]
 
 	// own are the goroutines of the socket besides its reader. Once gone is set, none begins.
 	own sync.WaitGroup
@@ -116,8 +121,21 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 	s.unread.Store(unasked)
 	if status := h.admit(s); status != http.StatusSwitchingProtocols {
 		cut()
-		w.Header().Set("Retry-After", "10")
-		http.Error(w, http.StatusText(status), status)
+		if !h.refuse() {
+			w.Header().Set("Retry-After", "10")
+			http.Error(w, http.StatusText(status), status)
+			return
+		}
+		defer h.refused()
+		if conn, err := h.accept(w, r); err == nil {
+			code, reason := CloseTooFast, "too many pages open"
+			if status == http.StatusServiceUnavailable {
+				code, reason = CloseReconnect, strconv.FormatInt((fullFor+rand.N(fullFor)).Milliseconds(), 10)
+			}
+			late := time.AfterFunc(time.Second, func() { _ = conn.CloseNow() }) // it may be closed already
+			defer late.Stop()
+			_ = conn.Close(code, reason) // an error says that the other end is gone
+		}
 		return
 	}
 	handed := false // to its own goroutine
@@ -127,15 +145,9 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 			h.dismiss(s)
 		}
 	}()
-	conn, err := websocket.Accept(&pipe{w, h.cfg.SendBuffer}, r, &websocket.AcceptOptions{
-		// Frames are small, and a compressor for each connection is large.
-		CompressionMode: websocket.CompressionDisabled,
-		// The host that is asked for is always allowed. A proxy may ask for another one
-		// than the site's, so the site's own is allowed too.
-		OriginPatterns: h.cfg.Origins,
-	})
+	conn, err := h.accept(w, r)
 	if err != nil {
-		return // Accept has answered
+		return // accept has answered
 	}
 	conn.SetReadLimit(maxFrame)
 	s.conn = conn
@@ -144,6 +156,17 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 	}
 	handed = true
 	go s.live(ctx)
+}
+
+// accept answers a handshake.
+func (h *Hub) accept(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
+	return websocket.Accept(&pipe{w, h.cfg.SendBuffer}, r, &websocket.AcceptOptions{
+		// Frames are small, and a compressor for each connection is large.
+		CompressionMode: websocket.CompressionDisabled,
+		// The host that is asked for is always allowed. A proxy may ask for another one
+		// than the site's, so the site's own is allowed too.
+		OriginPatterns: h.cfg.Origins,
+	})
 }
 
 // live is a socket's life from the handshake to its end.
@@ -278,7 +301,7 @@ func (s *socket) read(ctx context.Context) {
 		if err != nil {
 			return // the connection is gone, or the library has answered too large a message with 1009
 		}
-		frame, err := parseFrame(message)
+		frame, err := s.parse(ctx, message)
 		switch {
 		case err != nil:
 			var bad *malformedError
@@ -304,6 +327,16 @@ func (s *socket) read(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// parse is parseFrame in a goroutine that ends, as one that has read JSON keeps the stack that it grew
+// for that.
+func (s *socket) parse(ctx context.Context, message []byte) (frame clientFrame, err error) {
+	var parsing sync.WaitGroup
+	err = malformed("cannot be read") // stays if it panics
+	parsing.Go(func() { s.survive(ctx, func() { frame, err = parseFrame(message) }) })
+	parsing.Wait()
+	return frame, err
 }
 
 // survive does something that may panic. As with a page over HTTP, the process goes on without the socket.

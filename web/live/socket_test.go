@@ -134,11 +134,31 @@ func TestHandshake(t *testing.T) {
 			t.Fatalf("dial: %d %v", status, err)
 		}
 	}
-	if _, status, err := s.Dial(ann, nil); err == nil || status != http.StatusTooManyRequests {
-		t.Errorf("third socket of a session: status %d (%v), want 429", status, err)
+	if c := refused(s, ann); c.Code != live.CloseTooFast {
+		t.Errorf("third socket of a session: closed with %v, want %d", c, live.CloseTooFast)
 	}
 	if _, _, err := s.Dial(nil, nil); err != nil {
 		t.Errorf("somebody else's socket: %v", err)
+	}
+}
+
+// refused is what a socket is told that cannot be had.
+func refused(s *webtest.Site, p *webtest.Person) websocket.CloseError {
+	s.T.Helper()
+	conn, status, err := s.Dial(p, nil)
+	if err != nil {
+		s.T.Fatalf("dial: %d %v", status, err)
+	}
+	return (&webtest.Page{T: s.T, Conn: conn}).Closed()
+}
+
+// A node that has no room says when to come back, where a script can read it.
+func TestFullNodeSaysWhenToComeBack(t *testing.T) {
+	s := webtest.New(t, func(c *live.Config) { c.Total = 1 })
+	s.Open(nil, "/everything")
+	c := refused(s, nil)
+	if after, err := strconv.Atoi(c.Reason); c.Code != live.CloseReconnect || err != nil || after < 10_000 || after > 20_000 {
+		t.Errorf("closed with %v, want %d and 10 to 20 seconds", c, live.CloseReconnect)
 	}
 }
 

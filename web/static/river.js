@@ -1906,10 +1906,12 @@ function closed({ code, reason }) {
       timer = setTimeout(connect, Math.min(Number(reason) || 0, 30000) + Math.random() * 500);
       return;
     case 4008:
-      tries = 6;
+      timer = setTimeout(connect, 30000 + Math.random() * 30000);
+      return;
   }
-  const longest = Math.min(500 * 2 ** tries++, unsent.size ? 4000 : 60000);
-  timer = setTimeout(connect, longest / 2 + (Math.random() * longest) / 2);
+  // A try that nobody answers costs the server nothing, so the pauses stay short. They are of any length
+  // up to the longest, so that everybody comes at another moment after the server was away.
+  timer = setTimeout(connect, Math.random() * Math.min(500 * 2 ** tries++, 5000));
 }
 
 let left = false; // the page is not the reader's any more
