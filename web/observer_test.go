@@ -110,7 +110,8 @@ type observed struct {
 	// them with -short.
 	seeds, acts, looks int
 	db                 *testdb.DB
-	files              string // the directory of uploads
+	files              string   // the directory of uploads
+	copies             sync.Map // the *kept of pages, by who has them and their address
 	facts              *facts
 	nodes              []*webtest.Site
 	moderator          string           // the token of a program that blocks posts
