@@ -26,15 +26,21 @@ var _ timelines.Announcer = (*Announcer)(nil)
 // NewAnnouncer returns an announcer. The queue's tables must have been made
 // (Migrate) before it is used.
 func NewAnnouncer(log *slog.Logger) (*Announcer, error) {
-	client, err := riverqueue.NewClient(riverpgxv5.New(nil), &riverqueue.Config{
-		Schema:        schema,
-		Logger:        log,
-		FetchCooldown: announceCooldown,
-	})
+	client, err := newInserter(log, announceCooldown)
 	if err != nil {
 		return nil, fmt.Errorf("job queue: %w", err)
 	}
 	return &Announcer{client: client}, nil
+}
+
+// newInserter returns a client that inserts only. It wakes the workers of a queue once in a cooldown at most.
+func newInserter(log *slog.Logger, cooldown time.Duration) (*riverqueue.Client[pgx.Tx], error) {
+	return riverqueue.NewClient(riverpgxv5.New(nil), &riverqueue.Config{
+		Schema:            schema,
+		Logger:            log,
+		FetchCooldown:     cooldown,
+		FetchPollInterval: max(cooldown, riverqueue.FetchPollIntervalDefault), // it does not poll, but is checked
+	})
 }
 
 // announceCooldown is how long this announcer waits after it has woken a queue's

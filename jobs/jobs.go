@@ -229,6 +229,10 @@ type Jobs struct {
 	cfg    Config
 	pool   *pgxpool.Pool
 	client *riverqueue.Client[pgx.Tx]
+	// later inserts what Tier 1 leaves to others. Its workers fetch once in LaterCooldown at most, so they are not
+	// woken more often. This node works a job when it inserts another, so its next look (lookout) finds what was
+	// inserted meanwhile.
+	later *riverqueue.Client[pgx.Tx]
 	// sources are Config.Sources over connections of their own, which pool has not.
 	sources     *sources.Store
 	sourcesPool *pgxpool.Pool
@@ -285,6 +289,10 @@ func New(cfg Config) (*Jobs, error) {
 	j.metrics = newMetrics(j)
 	j.lookout = newLookout(pool, cfg.PollInterval, cfg.Log)
 	if j.client, err = j.newClient(); err != nil {
+		j.closePools()
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	if j.later, err = newInserter(newLibraryLog(cfg.Log), cfg.LaterCooldown); err != nil {
 		j.closePools()
 		return nil, fmt.Errorf("jobs: %w", err)
 	}

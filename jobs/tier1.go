@@ -105,7 +105,7 @@ func (j *Jobs) note(ctx context.Context, touched []timelines.Touched, changedAt 
 			next = append(next, riverqueue.InsertManyParams{Args: homesArgs{Touched: touched}})
 		}
 		if len(next) > 0 {
-			if _, err := j.client.InsertManyTx(ctx, tx, next); err != nil {
+			if _, err := j.later.InsertManyTx(ctx, tx, next); err != nil {
 				return err
 			}
 		}

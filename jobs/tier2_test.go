@@ -3,12 +3,16 @@ package jobs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/timelines"
 )
@@ -260,5 +264,43 @@ func TestABatchTooLargeIsDivided(t *testing.T) {
 	}
 	if got := j.notesAtOnce(); got != maxNotes {
 		t.Errorf("takes %d notes when all succeeds, want %d", got, maxNotes)
+	}
+}
+
+// wakes counts how often a pool wakes the workers of Tier 2 with an insert.
+type wakes struct{ atomic.Int32 }
+
+func (w *wakes) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	if strings.Contains(d.SQL, "PGNotifyMany") && strings.Contains(fmt.Sprint(d.Args...), `"`+queueLater+`"`) {
+		w.Add(1)
+	}
+	return ctx
+}
+
+func (w *wakes) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// Changes that leave rivers to Tier 2 wake its workers once in a cooldown, as these fetch no more often.
+func TestTier2IsWokenOnceInACooldown(t *testing.T) {
+	const changes = 20
+	pool := prepare(t)
+	woken := &wakes{}
+	traced := pool.Config()
+	traced.ConnConfig.Tracer = woken
+	own, err := pgxpool.NewWithConfig(t.Context(), traced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	cfg := config(t, pool, &calls{})
+	cfg.Pool, cfg.LaterCooldown = own, time.Hour
+	start(t, cfg)
+	for post := range int64(changes) {
+		announce(t, pool, timelines.Touched{PostID: post + 1})
+	}
+	await(t, "all jobs of Tier 1", func() bool {
+		return count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'distribute' AND state = 'completed'`) == changes
+	})
+	if n := woken.Load(); n != 1 {
+		t.Errorf("%d changes woke the workers %d times, want once", changes, n)
 	}
 }

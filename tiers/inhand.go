@@ -9,16 +9,21 @@ import (
 	"riverrun/timelines"
 )
 
-// inHand are the changes that this node brings into rivers right now, and those that it has brought into
-// all of them. The queue wakes the workers as soon as a change is committed. A job that did not wait for
+// inHand are the changes that this node brings into rivers right now, and those whose Tier 1 it has done. The queue wakes the workers as soon as a change is committed. A job that did not wait for
 // its own node would do the same work at the same time, and the request would wait for both.
 type inHand struct {
 	mu    sync.Mutex
 	posts map[int64][]chan struct{} // each is closed when a change of that post is done with
-	// did are the last changes that are done with, by name, and next is where names has the oldest.
-	did   map[uint64]timelines.Touched
+	// did are the last changes whose Tier 1 is done, by name, and next is where names has the oldest.
+	did   map[uint64]finished
 	names [remembered]uint64
 	next  int
+}
+
+// finished is a change whose Tier 1 is done: the rivers that are open show it. left: some of the others do not.
+type finished struct {
+	touched timelines.Touched
+	left    bool
 }
 
 // remembered is how many changes are remembered: a job comes soon, or looks for itself.
@@ -47,25 +52,27 @@ func (h *inHand) begin(post int64) (end func()) {
 	})
 }
 
-// finished says that all rivers show a change, and that the hubs were told.
-func (h *inHand) finished(change uint64, touched timelines.Touched) {
+// finished says that Tier 1 of a change is done, and that the hubs were told. left: closed rivers miss it.
+func (h *inHand) finished(change uint64, touched timelines.Touched, left bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.did == nil {
-		h.did = make(map[uint64]timelines.Touched, remembered)
+		h.did = make(map[uint64]finished, remembered)
 	}
 	delete(h.did, h.names[h.next])
-	h.did[change] = touched
+	h.did[change] = finished{touched, left}
 	h.names[h.next] = change
 	h.next = (h.next + 1) % remembered
 }
 
-// isFinished reports whether that change is, and was about this post and these timelines.
-func (h *inHand) isFinished(change uint64, touched timelines.Touched) bool {
+// isFinished reports whether Tier 1 of that change is done, which was about this post and these timelines, and whether
+// closed rivers miss it.
+func (h *inHand) isFinished(change uint64, touched timelines.Touched) (is, left bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	did, ok := h.did[change]
-	return ok && change != 0 && did.PostID == touched.PostID && slices.Equal(did.Timelines, touched.Timelines)
+	is = ok && change != 0 && did.touched.PostID == touched.PostID && slices.Equal(did.touched.Timelines, touched.Timelines)
+	return is, is && did.left
 }
 
 // wait returns when the changes of these posts that are in hand now are done with, or it has no more

@@ -59,7 +59,8 @@ func TestAJobWaitsForItsNode(t *testing.T) {
 func TestFinishedChanges(t *testing.T) {
 	var h inHand
 	touched := timelines.Touched{PostID: 7, Timelines: []int64{1, 2}}
-	h.finished(5, touched)
+	h.finished(5, touched, false)
+	h.finished(6, touched, true)
 	for _, c := range []struct {
 		what    string
 		change  uint64
@@ -67,20 +68,25 @@ func TestFinishedChanges(t *testing.T) {
 		want    bool
 	}{
 		{"itself", 5, touched, true},
-		{"another change", 6, touched, false},
+		{"another change", 7, touched, false},
 		{"no change in particular", 0, touched, false},
 		{"another post", 5, timelines.Touched{PostID: 8, Timelines: []int64{1, 2}}, false},
 		{"other timelines", 5, timelines.Touched{PostID: 7, Timelines: []int64{1, 3}}, false},
 		{"fewer", 5, timelines.Touched{PostID: 7}, false},
 	} {
-		if got := h.isFinished(c.change, c.touched); got != c.want {
-			t.Errorf("%s: finished %t, want %t", c.what, got, c.want)
+		if got, left := h.isFinished(c.change, c.touched); got != c.want || left {
+			t.Errorf("%s: finished %t, left %t, want %t, false", c.what, got, left, c.want)
 		}
 	}
-	for i := range uint64(2 * remembered) {
-		h.finished(100+i, touched)
+	if is, left := h.isFinished(6, touched); !is || !left {
+		t.Errorf("one that closed rivers miss: finished %t, left %t, want both", is, left)
 	}
-	if h.isFinished(5, touched) || !h.isFinished(100+remembered, touched) || len(h.did) != remembered {
+	for i := range uint64(2 * remembered) {
+		h.finished(100+i, touched, false)
+	}
+	first, _ := h.isFinished(5, touched)
+	last, _ := h.isFinished(100+remembered, touched)
+	if first || !last || len(h.did) != remembered {
 		t.Errorf("remembers %d changes, want the last %d", len(h.did), remembered)
 	}
 }

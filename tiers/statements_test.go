@@ -3,6 +3,7 @@ package tiers_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -50,22 +51,25 @@ func (h *heard) TraceBatchQuery(_ context.Context, _ *pgx.Conn, d pgx.TraceBatch
 }
 func (h *heard) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
+// traced returns a pool like that one, and what is said to it.
+func (w *town) traced(pool *pgxpool.Pool) (*pgxpool.Pool, *heard) {
+	w.t.Helper()
+	h := &heard{}
+	cfg := pool.Config()
+	cfg.ConnConfig.Tracer = h
+	traced, err := pgxpool.NewWithConfig(w.ctx, cfg)
+	w.t.Cleanup(must(w, traced, err).Close)
+	return traced, h
+}
+
 // A change and all that follows from it before its answer costs few statements, however many rivers show
 // the post: one look-up, one snapshot with its setting, and one write, besides the change's own
 // transaction.
 func TestAChangeCostsFewStatements(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
-	open := func(pool *pgxpool.Pool) (*pgxpool.Pool, *heard) {
-		h := &heard{}
-		cfg := pool.Config()
-		cfg.ConnConfig.Tracer = h
-		traced, err := pgxpool.NewWithConfig(w.ctx, cfg)
-		t.Cleanup(must(w, traced, err).Close)
-		return traced, h
-	}
-	primary, ofPrimary := open(w.db.Primary)
-	secondary, ofSecondary := open(w.db.Secondary)
+	primary, ofPrimary := w.traced(w.db.Primary)
+	secondary, ofSecondary := w.traced(w.db.Secondary)
 	log := slog.New(slog.DiscardHandler)
 	opts := options
 	opts.BestOf = 10 // nothing comes near
@@ -103,4 +107,65 @@ func TestAChangeCostsFewStatements(t *testing.T) {
 		}
 	}
 	w.sound(n, "at last")
+}
+
+// The job of a comment costs its node no statement to know that Tier 1 is done, and whether closed rivers miss the
+// comment, and whom it tells: all rivers have it, or only the open ones.
+func TestTheJobOfACommentCostsNoStatements(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		few  int
+		left bool
+	}{{"few rivers", rivers.DefaultOptions().Few, false}, {"more than few", -1, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newTown(t)
+			ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+			primary, ofPrimary := w.traced(w.db.Primary)
+			secondary, ofSecondary := w.traced(w.db.Secondary)
+			n := &node{secondary: secondary, store: timelines.Open(primary, w.queue, options)}
+			log, opts := slog.New(slog.DiscardHandler), rivers.DefaultOptions()
+			opts.Few = c.few
+			n.rivers = rivers.Open(secondary, n.store, log, opts)
+			n.tiers = tiers.New(tiers.Config{Timelines: n.store, Rivers: n.rivers, Secondary: secondary, Log: log})
+			if err := n.tiers.Start(w.ctx); err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := n.tiers.Stop(w.ctx); err != nil {
+					t.Error(err)
+				}
+			}()
+			w.follow(n, cat, "bob")
+			post := w.post(n, bob, "first")
+			w.visit(n, cat, rivers.Home, "") // closed
+			e := &ear{t: t, heard: make(chan tiers.Message, 100)}
+			defer n.tiers.Subscribe(func(m tiers.Message) { e.heard <- m })()
+			var name uint64
+			made, err := n.tiers.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
+				name = timelines.ChangeName(ctx)
+				return n.store.Comments.Create(ctx, timelines.NewComment{Author: ann.AccountID, Code: post.Code, Body: "well said"})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.until(isPost(made.PostID)) // Tier 1 is done
+			ofPrimary.take()
+			ofSecondary.take()
+			touched := []timelines.Touched{{PostID: made.PostID, Timelines: made.Touched}}
+			left, err := n.tiers.DistributeFirst(w.ctx, touched, name)
+			if err != nil || left != c.left {
+				t.Errorf("the job: left %t, %v, want %t", left, err, c.left)
+			}
+			told, err := n.rivers.Told(w.ctx, touched)
+			if err != nil || !slices.Equal(told, []int64{bob.AccountID}) {
+				t.Errorf("the job tells %v, %v, want the author of the post, %d", told, err, bob.AccountID)
+			}
+			said := slices.DeleteFunc(append(ofPrimary.take(), ofSecondary.take()...), func(sql string) bool {
+				return strings.Contains(sql, "pg_notify") // the bus, for many changes together
+			})
+			if len(said) > 0 {
+				t.Errorf("the job cost %d statements, want none:\n%s", len(said), strings.Join(said, "\n"))
+			}
+		})
+	}
 }

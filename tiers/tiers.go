@@ -163,7 +163,7 @@ func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines
 		t.bus.Publish(m)
 	}
 	if len(m.Posts) > 0 {
-		t.inHand.finished(name, touched)
+		t.inHand.finished(name, touched, false)
 	}
 	return c, nil
 }
@@ -221,8 +221,8 @@ func (t *Tiers) work(ctx context.Context) {
 			left, err := t.distribute(within, batch, rivers.Scope{Open: true}, first.at.UnixMicro())
 			cancel()
 			for _, one := range all {
-				if err == nil && !left {
-					t.inHand.finished(one.change, one.touched)
+				if err == nil {
+					t.inHand.finished(one.change, one.touched, left)
 				}
 				one.end()
 			}
@@ -242,13 +242,16 @@ func (t *Tiers) Distribute(ctx context.Context, touched []timelines.Touched) err
 }
 
 // DistributeFirst is Distribute. It reports whether closed rivers are left to Tier 2: where few
-// miss the change, they follow at once. It lets this node finish what it does for these posts. If all
-// rivers show the change of that name then, nothing is left to do. 0 is no change in particular.
+// miss the change, they follow at once. It lets this node finish what it does for these posts. If this node has done
+// Tier 1 of the change of that name then, it does nothing again: a river that was opened since is brought up by
+// Tier 2, or shows the change as its page was made. 0 is no change in particular.
 func (t *Tiers) DistributeFirst(ctx context.Context, touched []timelines.Touched, change uint64) (left bool, err error) {
 	t.inHand.wait(ctx, postsOf(touched))
-	if len(touched) == 1 && t.inHand.isFinished(change, touched[0]) {
-		t.bus.repeat(Message{Posts: postsOf(touched)}) // our own hub has heard it
-		return false, nil
+	if len(touched) == 1 {
+		if is, left := t.inHand.isFinished(change, touched[0]); is {
+			t.bus.repeat(Message{Posts: postsOf(touched)}) // our own hub has heard it
+			return left, nil
+		}
 	}
 	return t.distribute(ctx, touched, rivers.Scope{Open: true, Notices: true}, 0)
 }

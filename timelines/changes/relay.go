@@ -17,7 +17,7 @@ import (
 const Shards = 16
 
 const (
-	// batch is how many of a shard's oldest rows the relay looks at in one transaction.
+	// batch is how many of the oldest rows the relay looks at in one transaction, as many of each shard.
 	batch = 2000
 	// ring is how many days the log has tables for.
 	ring = 32
@@ -57,25 +57,30 @@ func (s *Store) Waiting(ctx context.Context) ([]int, error) {
 	return shards, nil
 }
 
-// Relay moves the oldest rows of a shard to the log, at most one of each post. It returns how many, and whether there are
-// more. It waits while another process relays the shard.
-func (s *Store) Relay(ctx context.Context, shard int) (moved int64, more bool, err error) {
+// Relay moves the oldest rows of these shards to the log, at most one of each post. The shards are in order. It returns how
+// many it moved, and whether there are more. It waits while another process relays one of the shards.
+func (s *Store) Relay(ctx context.Context, shards []int) (moved int64, more bool, err error) {
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		// Readers go on after a number, so no crash of the database may give it to another row.
-		const lock = `SELECT pg_advisory_xact_lock(hashtextextended('outbox', @shard)), set_config('synchronous_commit', 'on', true)`
-		if _, err := tx.Exec(ctx, lock, pgx.StrictNamedArgs{"shard": shard}); err != nil {
+		// Readers go on after a number, so no crash of the database may give it to another row. All take the
+		// locks in the order of the shards, so none waits for another in a circle.
+		const lock = `
+			SELECT pg_advisory_xact_lock(hashtextextended('outbox', s)), set_config('synchronous_commit', 'on', true)
+			FROM unnest(@shards::bigint[]) s`
+		if _, err := tx.Exec(ctx, lock, pgx.StrictNamedArgs{"shards": shards}); err != nil {
 			return err
 		}
 		first := s.today() << dayBit
+		each := max(1, batch/len(shards))
 		// The last statement: whoever wants the next number waits until the commit.
 		const query = `
 			WITH looked AS (
-				SELECT * FROM outbox WHERE shard = @shard ORDER BY id LIMIT @batch
+				SELECT o.* FROM unnest(@shards::smallint[]) s
+				CROSS JOIN LATERAL (SELECT * FROM outbox o WHERE o.shard = s ORDER BY o.id LIMIT @each) o
 			), oldest AS (
 				SELECT DISTINCT ON (kind, post_id, account_id, timeline_id) * FROM looked
 				ORDER BY kind, post_id, account_id, timeline_id, id
 			), taken AS (
-				DELETE FROM outbox o USING oldest w WHERE o.shard = @shard AND o.id = w.id
+				DELETE FROM outbox o USING oldest w WHERE o.shard = w.shard AND o.id = w.id
 			), many AS (
 				SELECT count(*) AS n FROM oldest
 			), head AS (
@@ -88,31 +93,37 @@ func (s *Store) Relay(ctx context.Context, shard int) (moved int64, more bool, e
 				SELECT seq, (seq >> @bit) % @ring, shard, id, kind, post_id, version, account_id, timeline_id, made_at, places
 				FROM numbered
 			)
-			SELECT many.n, (SELECT count(*) FROM looked) FROM many`
+			SELECT many.n, (SELECT count(*) FROM looked),
+				EXISTS (SELECT FROM looked GROUP BY shard HAVING count(*) = @each) FROM many`
 		var looked int64
+		var full bool
 		err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
-			"shard": shard, "batch": batch, "first": first, "bit": dayBit, "ring": ring,
-		}).Scan(&moved, &looked)
-		more = looked > moved || looked == batch
+			"shards": shards, "each": each, "first": first, "bit": dayBit, "ring": ring,
+		}).Scan(&moved, &looked, &full)
+		more = looked > moved || full
 		return err
 	})
 	if err != nil {
-		return 0, false, fmt.Errorf("relay shard %d of the outbox: %w", shard, err)
+		return 0, false, fmt.Errorf("relay shards %v of the outbox: %w", shards, err)
 	}
 	return moved, more, nil
 }
 
-// RelayAll moves all that is in the outbox when it is called, and returns how many rows it moved.
+// RelayAll moves all that is in the outbox when it is called, and returns how many rows it moved. All shards go together:
+// each transaction is four statements, and waits for the disk.
 func (s *Store) RelayAll(ctx context.Context) (moved int64, err error) {
-	shards, err := s.Waiting(ctx)
-	for _, shard := range shards {
-		for more := err == nil; more; {
-			var n int64
-			n, more, err = s.Relay(ctx, shard)
-			moved += n
+	for more := true; more; {
+		shards, err := s.Waiting(ctx)
+		if err != nil || len(shards) == 0 {
+			return moved, err
 		}
+		var n int64
+		if n, more, err = s.Relay(ctx, shards); err != nil {
+			return moved, err
+		}
+		moved += n
 	}
-	return moved, err
+	return moved, nil
 }
 
 // Trim empties the tables of the days that are not kept any more. It must run at least once a day.
