@@ -3,10 +3,12 @@ package timelines
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,6 +33,8 @@ type form struct {
 	asked [sha256.Size]byte
 	// due is when what it made is to be published; zero: at once.
 	due time.Time
+	// ofVisit: the key is that of a page (VisitKey).
+	ofVisit bool
 }
 
 // form returns the form of n, which is to be published at a time, or at once if that is the zero When;
@@ -54,6 +58,11 @@ func (n NewComment) form(code, body string, files []string) form {
 	return formOf(n.Key, slices.Concat([]string{"comment", code, body}, files)...)
 }
 
+// VisitKey begins the keys of forms that a page has again while it does not change. A page may be as
+// before although its form was sent: the post stands elsewhere, or is deleted. So each text is a form of
+// its own, and counts anew when the post that it made is gone.
+const VisitKey = "~"
+
 // formOf hashes each part with its length before it, so that different lists of parts
 // have different hashes.
 func formOf(key string, parts ...string) form {
@@ -63,6 +72,10 @@ func formOf(key string, parts ...string) form {
 	}
 	f := form{key: key}
 	h.Sum(f.asked[:0])
+	// Those of pages are short, and a key has at most 100 characters.
+	if f.ofVisit = strings.HasPrefix(key, VisitKey) && len(key) <= 80; f.ofVisit {
+		f.key += hex.EncodeToString(f.asked[:8])
+	}
 	return f
 }
 
@@ -110,12 +123,22 @@ func recordKeyTx(ctx context.Context, tx pgx.Tx, account int64, f form, post, co
 	}
 	// This is a statement of its own, because the insert's snapshot lacks what the first
 	// transaction committed while the insert waited.
-	err = tx.QueryRow(ctx, `SELECT code, status = 1 FROM posts WHERE id = @post`,
-		pgx.StrictNamedArgs{"post": madePost}).Scan(&first.Code, &first.Waits)
+	var gone bool
+	err = tx.QueryRow(ctx, `SELECT code, status = 1, deleted_at IS NOT NULL FROM posts WHERE id = @post`,
+		pgx.StrictNamedArgs{"post": madePost}).Scan(&first.Code, &first.Waits, &gone)
 	if err != nil {
 		return fmt.Errorf("read what the key made: %w", err)
 	}
-	return &unchanged{first}
+	if !gone || !f.ofVisit {
+		return &unchanged{first}
+	}
+	const again = `
+		UPDATE keys SET post_id = nullif(@post::bigint, 0), comment_id = nullif(@comment::bigint, 0), created_at = coalesce(@due, now())
+		WHERE account_id = @account AND key = @key`
+	if _, err := tx.Exec(ctx, again, pgx.StrictNamedArgs{"account": account, "key": f.key, "post": post, "comment": comment, "due": due}); err != nil {
+		return fmt.Errorf("record key again: %w", err)
+	}
+	return nil
 }
 
 // ExpireKeys removes keys older than olderThan and returns how many. A form that is sent

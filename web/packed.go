@@ -28,13 +28,16 @@ type packedKey struct {
 
 var packedSeed = maphash.MakeSeed()
 
+// longestAccept is the longest Accept-Encoding, in bytes, with which a page is kept. Browsers send a few words.
+const longestAccept = 64
+
 type packedPage struct {
 	encoding string
 	body     []byte
 }
 
 // Size implements [bytecache.Value].
-func (p packedPage) Size() int { return len(p.body) + 256 }
+func (p packedPage) Size() int { return len(p.body) + longestAccept + 256 }
 
 func newPackedPages() *packedPages {
 	return &packedPages{compressor(gzipLevel, zstdLevel), bytecache.New[packedKey, packedPage](packedBytes)}
@@ -52,7 +55,7 @@ func (p *packedPages) send(w http.ResponseWriter, r *http.Request, status int, t
 			_, _ = w.Write(page) // into memory
 		})).ServeHTTP(&made, r)
 		packed = packedPage{made.header.Get("Content-Encoding"), bytes.Clone(made.body.Bytes())}
-		if packed.encoding != "" {
+		if packed.encoding != "" && len(key.accept) <= longestAccept {
 			p.pages.Put(key, packed)
 		}
 	}

@@ -116,3 +116,23 @@ func TestPackedPages(t *testing.T) {
 		t.Error("without compression another page came")
 	}
 }
+
+// A page may have a key once more though its form was sent: the post is gone, or stands elsewhere. Another
+// text is another form then, and the same text counts anew when its post is gone.
+func TestKeyOfAPageThatIsAsBefore(t *testing.T) {
+	s := webtest.New(t, nil)
+	ann := s.Person("ann").Visitor()
+	key := newKey(ann.Get("/"))
+	ann.Post("/posts", "body", "Words", "key", key).Wants(http.StatusSeeOther)
+	first := "/p/" + ann.Get("/").Code()
+	ann.Post("/posts", "body", "Other words", "key", key).Wants(http.StatusSeeOther)
+	ann.Get("/").Has("Words", "Other words")
+	ann.Post(first + "/delete").Wants(http.StatusSeeOther)
+	ann.Get("/").Lacks(">Words<")
+	for range 2 {
+		ann.Post("/posts", "body", "Words", "key", key).Wants(http.StatusSeeOther)
+	}
+	if n := strings.Count(ann.Get("/").Has(">Words<", "Other words").Body, "<article"); n != 2 {
+		t.Errorf("%d posts, want 2", n)
+	}
+}

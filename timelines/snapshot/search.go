@@ -113,17 +113,17 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 		SELECT m.id, m.place, (SELECT count(*) FROM found), ` + rights.ReadablePost + allowed + ` AS taken
 		FROM met m JOIN posts p ON p.id = m.id
 		ORDER BY m.place DESC, m.id DESC`
-	if err := sn.bound(ctx, sn.limits.Timeout); err != nil {
-		return nothing, err
-	}
 	if a.Textual && !a.Placed && !a.Listed && !at.ByCreation && at.Down == math.MaxInt64 {
-		out, ok, err := sn.walk(ctx, at, a, allowed+fits, args)
+		out, ok, err := sn.tryWalk(ctx, at, a, allowed+fits, args)
 		if err != nil {
 			return nothing, err
 		}
 		if ok {
 			return out, sn.bound(ctx, 0)
 		}
+	}
+	if err := sn.bound(ctx, sn.limits.Timeout); err != nil {
+		return nothing, err
 	}
 	var out Scanned
 	place, post := at.BeforePlace, at.BeforePost
@@ -168,6 +168,26 @@ const (
 	walkMost  = 16 * walkFirst
 	walkTexts = 500
 )
+
+// walkTime bounds each statement of a walk.
+const walkTime = 300 * time.Millisecond
+
+// tryWalk is walk, but one that takes long ends as if it had not found enough: the index of words may have
+// the answer at once.
+func (sn *Snapshot) tryWalk(ctx context.Context, at Scan, a ask, allowed string, shared pgx.StrictNamedArgs) (out Scanned, ok bool, err error) {
+	err = pgx.BeginFunc(ctx, sn.tx, func(tx pgx.Tx) (err error) { // a savepoint
+		within := &Snapshot{tx: tx, limits: sn.limits}
+		if err := within.bound(ctx, walkTime); err != nil {
+			return err
+		}
+		out, ok, err = within.walk(ctx, at, a, allowed, shared)
+		return err
+	})
+	if errors.Is(err, ErrBroad) {
+		return Scanned{}, false, nil
+	}
+	return out, ok, err
+}
 
 // walk reads what Search does by looking at all posts from a place on, the newest first, whether they
 // match. So a word that very many posts have costs as much as the few that are wanted, however many

@@ -307,6 +307,9 @@ func (h *Hub) admit(s *socket) (status int) {
 // maxRefusing is how many handshakes may be answered at once only to say when to come back.
 const maxRefusing = 64
 
+// maxRefusal is how long such a handshake may take, with the answer to its close.
+const maxRefusal = 2 * time.Second
+
 // fullFor is the least that a client stays away from a node that has no room, and half of the most.
 const fullFor = 10 * time.Second
 

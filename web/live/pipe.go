@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"time"
 )
 
 // A pipe prepares the connection of a handshake for a reader that does not read. The system
@@ -15,7 +16,8 @@ import (
 // has answered, which has read everything by then.
 type pipe struct {
 	http.ResponseWriter
-	buffer int // bytes
+	buffer int       // bytes
+	until  time.Time // when the connection ends; zero: whenever
 }
 
 // Hijack is called by the websocket library, which takes the connection over.
@@ -23,6 +25,9 @@ func (p *pipe) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(p.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
+	}
+	if err := conn.SetDeadline(p.until); err != nil {
+		return nil, nil, errors.Join(err, conn.Close())
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		if err := errors.Join(tcp.SetLinger(0), tcp.SetWriteBuffer(p.buffer)); err != nil {

@@ -127,13 +127,11 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 			return
 		}
 		defer h.refused()
-		if conn, err := h.accept(w, r); err == nil {
+		if conn, err := h.accept(w, r, time.Now().Add(maxRefusal)); err == nil {
 			code, reason := CloseTooFast, "too many pages open"
 			if status == http.StatusServiceUnavailable {
 				code, reason = CloseReconnect, strconv.FormatInt((fullFor+rand.N(fullFor)).Milliseconds(), 10)
 			}
-			late := time.AfterFunc(time.Second, func() { _ = conn.CloseNow() }) // it may be closed already
-			defer late.Stop()
 			_ = conn.Close(code, reason) // an error says that the other end is gone
 		}
 		return
@@ -145,7 +143,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 			h.dismiss(s)
 		}
 	}()
-	conn, err := h.accept(w, r)
+	conn, err := h.accept(w, r, time.Time{})
 	if err != nil {
 		return // accept has answered
 	}
@@ -158,9 +156,9 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 	go s.live(ctx)
 }
 
-// accept answers a handshake.
-func (h *Hub) accept(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
-	return websocket.Accept(&pipe{w, h.cfg.SendBuffer}, r, &websocket.AcceptOptions{
+// accept answers a handshake. The connection ends at until, unless that is the zero time.
+func (h *Hub) accept(w http.ResponseWriter, r *http.Request, until time.Time) (*websocket.Conn, error) {
+	return websocket.Accept(&pipe{w, h.cfg.SendBuffer, until}, r, &websocket.AcceptOptions{
 		// Frames are small, and a compressor for each connection is large.
 		CompressionMode: websocket.CompressionDisabled,
 		// The host that is asked for is always allowed. A proxy may ask for another one

@@ -123,6 +123,6 @@ func (w FormError) Key(sent string) string {
 }
 
 // visitKey is the key of a form on a page of a river, which a page that did not change has again. A post
-// or comment changes the page, so the next visit has another key. river.js gives each visit one
+// or comment that comes into the page gives the next visit another key (timelines.VisitKey). river.js gives each visit one
 // of its own in place of a key that begins like this one, so that two tabs of one page do not share it.
-func visitKey(seen string) string { return "~" + seen }
+func visitKey(seen string) string { return timelines.VisitKey + seen }
