@@ -4,8 +4,6 @@ import (
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-
-	"riverrun/timelines/snapshot"
 )
 
 // foldCache keeps decoded folds in memory, the newest version seen of each post. A fold is
@@ -16,26 +14,23 @@ import (
 // Versions compare within one epoch: in another history of the primary store another post
 // may have the id. Folds of former epochs are not asked for any more, and go as the oldest.
 type foldCache struct {
-	// mu guards all.
+	// mu guards both.
 	mu     sync.Mutex
 	folded *simplelru.LRU[foldKey, *Fold]
 	full   *simplelru.LRU[foldKey, *Fold]
-	// places are the timelines that held a post when this node last wrote its fold. Others may hold it by now.
-	places *simplelru.LRU[foldKey, []int64]
 }
 
 type foldKey struct{ epoch, post int64 }
 
 func newFoldCache(size int) *foldCache {
-	return &foldCache{folded: newLRU[*Fold](size), full: newLRU[*Fold](size / 20), places: newLRU[[]int64](size)}
-}
-
-func newLRU[T any](n int) *simplelru.LRU[foldKey, T] {
-	l, err := simplelru.NewLRU[foldKey, T](max(n, 1), nil)
-	if err != nil {
-		panic(err) // only a size below one is refused
+	lru := func(n int) *simplelru.LRU[foldKey, *Fold] {
+		l, err := simplelru.NewLRU[foldKey, *Fold](max(n, 1), nil)
+		if err != nil {
+			panic(err) // only a size below one is refused
+		}
+		return l
 	}
-	return l
+	return &foldCache{folded: lru(size), full: lru(size / 20)}
 }
 
 func (c *foldCache) of(full bool) *simplelru.LRU[foldKey, *Fold] {
@@ -67,31 +62,10 @@ func (c *foldCache) put(f *Fold, full bool) {
 	l.Add(key, f)
 }
 
-// placesOf returns the timelines that are remembered to hold a post.
-func (c *foldCache) placesOf(epoch, post int64) []int64 {
-	at := foldKey{epoch, post}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	places, _ := c.places.Get(at)
-	return places
-}
-
-// putPlaces remembers the timelines that hold a post.
-func (c *foldCache) putPlaces(epoch int64, st *snapshot.PostState) {
-	places := make([]int64, len(st.Memberships))
-	for i, m := range st.Memberships {
-		places[i] = m.TimelineID
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.places.Add(foldKey{epoch, st.ID}, places)
-}
-
-// purge drops all.
+// purge drops all folds.
 func (c *foldCache) purge() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.folded.Purge()
 	c.full.Purge()
-	c.places.Purge()
 }

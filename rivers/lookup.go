@@ -28,7 +28,7 @@ const (
 	// The beginning of the transaction comes before what the statement sees.
 	lookUpFrom = `
 		SELECT now(), m.epoch, m.searched, f.post_id, f.id, f.user_id, f.kind, f.their_id, f.term, f.ord, f.version, f.needed,
-			coalesce(f.open, false), coalesce(f.registered, false), f.listed
+			coalesce(f.open, false), coalesce(f.registered, false)
 		FROM (SELECT coalesce((SELECT epoch FROM clock), 0) AS epoch, EXISTS (
 			SELECT FROM rivers r WHERE r.kind = ANY(@searches) AND r.term <> '' AND (r.state = 'live' OR r.state = 'building')) AS searched) m
 		LEFT JOIN (`
@@ -46,8 +46,7 @@ const (
 		WHERE (r.state = 'live' OR r.state = 'building') AND (t.user_id = @actor OR e.post_id IS NOT NULL OR r.state = 'building')
 			AND r.kind <> ALL(@searches))) f ON true`
 	lookUpColumns = `t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0) AS version,
-			` + neededFrom + ` AS needed, ` + isOpen + ` AS open,
-			ARRAY(SELECT x.timeline_id FROM rivers_timelines x WHERE x.river_id = r.id AND x.timeline_id = ANY(@places::bigint[])) AS listed`
+			` + neededFrom + ` AS needed, ` + isOpen + ` AS open`
 )
 
 // found is what a writer looked up.
@@ -56,8 +55,6 @@ type found struct {
 	many    bool            // there are others, which it leaves out
 	asof    moment          // the server's time before the look-up
 	stamps  map[int64]int64 // of the posts' folds, empty for an actor
-	// places are timelines. The targets list those of them that their rivers are made of.
-	places []int64
 	// searched: somebody has a search, which learns of changes by folds. One that is
 	// registered later sees the posts in its own snapshot.
 	searched bool
@@ -87,11 +84,9 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 	switch {
 	case scope.Actor != 0:
 		query, args["most"] = lookUpFew, most
-		f.places = s.likelyPlaces(touched)
 	case scope.Open:
 		query, args["most"] = lookUpOpen, most
 	}
-	args["places"] = f.places
 	if told := toldOf(theirs); scope.Notices && len(told) > 0 {
 		// It is done last, as nothing reads it. It locks a row until the statement is over.
 		query = `WITH raised AS (` + raiseNoticeClocks + `)` + query
@@ -141,10 +136,9 @@ func (f *foundRivers) collect(rows pgx.Rows, looked *found) (n, opened int, err 
 	var post, id, user, their, stands, needed zeronull.Int8 // zero where nothing was found
 	var kind, term, order zeronull.Text
 	var open, byTimeline bool
-	var listed []int64
 	dest := []any{
 		&looked.asof.time, &looked.asof.epoch, &looked.searched,
-		&post, &id, &user, &kind, &their, &term, &order, &stands, &needed, &open, &byTimeline, &listed,
+		&post, &id, &user, &kind, &their, &term, &order, &stands, &needed, &open, &byTimeline,
 	}
 	_, err = pgx.ForEachRow(rows, dest, func() error {
 		if id == 0 {
@@ -158,7 +152,7 @@ func (f *foundRivers) collect(rows pgx.Rows, looked *found) (n, opened int, err 
 		t := f.byID[int64(id)]
 		if t == nil {
 			name := Name{UserID: int64(user), Kind: Kind(kind), TheirID: int64(their), Term: string(term), Order: Order(order)}
-			t = &target{generation{int64(id), name, setOf(listed)}, map[int64]int64{}, int64(needed), open}
+			t = &target{generation{int64(id), name, map[int64]struct{}{}}, map[int64]int64{}, int64(needed), open}
 			f.byID[t.id] = t
 			f.targets = append(f.targets, t)
 		}
@@ -223,24 +217,10 @@ func (s *Store) touchedTimelines(ctx context.Context, touched []timelines.Touche
 	return found, nil
 }
 
-// likelyPlaces guesses the timelines of changed posts: those touched, and those that hold the posts as far as
-// this node remembers. If the snapshot shows no other, intersect has nothing to ask.
-func (s *Store) likelyPlaces(touched []timelines.Touched) []int64 {
-	if len(touched) > fewPosts {
-		return nil
-	}
-	var places []int64
-	for _, t := range touched {
-		places = append(places, t.Timelines...)
-		places = append(places, s.folds.placesOf(s.access.Epoch(), t.PostID)...)
-	}
-	slices.Sort(places)
-	return slices.Compact(places)
-}
-
-// intersect fills in which of the posts' timelines each river is made of, unless the look-up asked for all of them. A
-// generation's timelines never change, so they may be read before the snapshot, and after it.
-func (s *Store) intersect(ctx context.Context, targets []*target, states map[int64]*snapshot.PostState, known []int64) error {
+// intersect fills in which of the posts' timelines each river is made of. A generation's timelines never
+// change, so they may be read after the snapshot. It is a statement of its own: as a part of the look-up it
+// was asked for each of a river's rows, and took ten times as long.
+func (s *Store) intersect(ctx context.Context, targets []*target, states map[int64]*snapshot.PostState) error {
 	if len(targets) == 0 {
 		return nil
 	}
@@ -255,9 +235,6 @@ func (s *Store) intersect(ctx context.Context, targets []*target, states map[int
 		for _, h := range st.Memberships {
 			theirs[h.TimelineID] = struct{}{}
 		}
-	}
-	for _, id := range known {
-		delete(theirs, id)
 	}
 	if len(theirs) == 0 {
 		return nil

@@ -87,7 +87,7 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 	targets := looked.targets
 	slices.SortFunc(targets, func(a, b *target) int { return cmp.Compare(a.id, b.id) })
 	for first := true; first || len(targets) > 0; first = false {
-		w := batch{posts: posts, stamps: looked.stamps, versions: versions, asof: looked.asof, places: looked.places, actor: first && scope.Actor != 0}
+		w := batch{posts: posts, stamps: looked.stamps, versions: versions, asof: looked.asof, actor: first && scope.Actor != 0}
 		w.targets, targets = s.cutBatch(targets)
 		if !first {
 			w.posts = postsFor(w.targets)
@@ -114,7 +114,6 @@ type batch struct {
 	// versions are those of the posts after the look-up, not set for an actor.
 	versions map[int64]int64
 	asof     moment
-	places   []int64 // see found
 	// actor: a request waits, whose change has just made the folds old.
 	actor bool
 }
@@ -138,7 +137,7 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 		return false, err
 	}
 	pause(ctx, afterSnapshot)
-	if err := s.intersect(ctx, w.targets, states, w.places); err != nil {
+	if err := s.intersect(ctx, w.targets, states); err != nil {
 		return false, err
 	}
 	var entries []entry
@@ -162,9 +161,6 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 		f.Epoch = w.asof.epoch
 		s.folds.put(f, false)
 		w.stamps[f.PostID] = f.Version
-		if st := states[f.PostID]; w.actor && st != nil {
-			s.folds.putPlaces(f.Epoch, st)
-		}
 	}
 	return true, nil
 }

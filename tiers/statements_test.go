@@ -91,10 +91,10 @@ func TestAChangeCostsFewStatements(t *testing.T) {
 		primary, secondary int
 		act                func() timelines.Change
 	}{
-		{"a like", 10, 2, func() timelines.Change { return w.like(n, ann, post.Code) }},
-		{"its end", 11, 2, func() timelines.Change { return w.unlike(n, ann, post.Code) }},
-		{"a comment", 13, 2, func() timelines.Change { return w.comment(n, ann, post.Code, "well said") }},
-		{"a post", 13, 2, func() timelines.Change { return w.post(n, bob, "second") }},
+		{"a like", 10, 3, func() timelines.Change { return w.like(n, ann, post.Code) }},
+		{"its end", 11, 3, func() timelines.Change { return w.unlike(n, ann, post.Code) }},
+		{"a comment", 13, 3, func() timelines.Change { return w.comment(n, ann, post.Code, "well said") }},
+		{"a post", 13, 3, func() timelines.Change { return w.post(n, bob, "second") }},
 	} {
 		ofPrimary.take()
 		ofSecondary.take()
