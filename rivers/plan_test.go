@@ -131,7 +131,7 @@ func TestLookUpOnAGrownSite(t *testing.T) {
 	for _, sql := range []string{lookUpByTimeline, lookUpFew, lookUpOpen} {
 		lookUps[sql] = pgx.StrictNamedArgs{
 			"posts": []int64{post.PostID}, "timelines": post.Touched, "viewed": []int64{post.PostID}, "viewers": []int64{ann.AccountID},
-			"actor": ann.AccountID, "searches": []string{}, "places": post.Touched,
+			"actor": ann.AccountID, "searches": []string{},
 		}
 		if sql != lookUpByTimeline {
 			lookUps[sql]["most"] = 10
