@@ -369,14 +369,7 @@ func TestAJobOfAFinishedChangeDoesNothing(t *testing.T) {
 	w.follow(n, ann, "bob")
 	w.queue.drain(w.ctx, w.chance(), n)
 	w.visit(n, ann, rivers.Home, "")
-	var name uint64
-	c, err := n.tiers.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
-		name = timelines.ChangeName(ctx)
-		return n.store.Posts.Create(ctx, timelines.NewPost{Author: bob.AccountID, Body: "news"})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, name := w.named(n, bob)
 	w.shows(w.visit(n, ann, rivers.Home, ""), "news")
 	touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
 	for _, job := range []struct {
@@ -395,6 +388,19 @@ func TestAJobOfAFinishedChangeDoesNothing(t *testing.T) {
 	}
 }
 
+// named has somebody write a post, and returns the name of the change, too.
+func (w *town) named(n *node, by timelines.Viewer) (c timelines.Change, name uint64) {
+	w.t.Helper()
+	c, err := n.tiers.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
+		name = timelines.ChangeName(ctx)
+		return n.store.Posts.Create(ctx, timelines.NewPost{Author: by.AccountID, Body: "news"})
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c, name
+}
+
 // The job of a finished change tells the other nodes once more, as the first message may be lost.
 func TestAJobOfAFinishedChangeTellsOtherNodes(t *testing.T) {
 	w := newTown(t)
@@ -403,14 +409,7 @@ func TestAJobOfAFinishedChangeTellsOtherNodes(t *testing.T) {
 	bob := w.person("bob")
 	e := &ear{t: t, heard: make(chan tiers.Message, 100)}
 	defer other.tiers.Subscribe(func(m tiers.Message) { e.heard <- m })()
-	var name uint64
-	c, err := n.tiers.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
-		name = timelines.ChangeName(ctx)
-		return n.store.Posts.Create(ctx, timelines.NewPost{Author: bob.AccountID, Body: "news"})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, name := w.named(n, bob)
 	e.until(isPost(c.PostID))
 	if _, err := n.tiers.DistributeFirst(w.ctx, []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}, name); err != nil {
 		t.Fatal(err)

@@ -112,6 +112,12 @@ func TestPackedPages(t *testing.T) {
 			t.Errorf("%s: the page of before came again", accept)
 		}
 	}
+	// A header may be long, and would be kept with the page.
+	before := s.Server.PackedUse().Bytes
+	carry(ann.Visitor(), "GET", "/everything", "zstd, "+strings.Repeat("x", 100))
+	if now := s.Server.PackedUse().Bytes; now != before {
+		t.Errorf("a page was kept with a long header: %d bytes, %d before", now, before)
+	}
 	if plain := carry(ann.Visitor(), "GET", "/everything", ""); !bytes.Contains(plain.body, []byte(`data-viewer="ann"`)) {
 		t.Error("without compression another page came")
 	}

@@ -39,11 +39,9 @@ func Select(ctx context.Context, secondary *pgxpool.Pool, name string) error {
 		_, err = tx.Exec(ctx, retire)
 		return err
 	})
-	if err == nil && changed {
-		// A feed that was filled while others still worked by the old note may lack what they worked on.
-		if was != "" {
-			err = forgotten(ctx)
-		}
+	// A feed that was filled while others still worked by the old note may lack what they worked on.
+	if err == nil && changed && was != "" {
+		err = forgotten(ctx)
 	}
 	if err == nil && changed {
 		_, err = secondary.Exec(ctx, retire)

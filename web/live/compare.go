@@ -24,7 +24,7 @@ type stretch struct {
 	state *firstPage
 }
 
-// A firstPage is what the comparison of pages with the first page of their river depends on. Two that
+// A firstPage is all that the comparison of pages with the first page of their river depends on. Two that
 // are equal find the same. So a page that did not differ and has done nothing since need not be compared
 // with an equal one.
 type firstPage struct {
@@ -32,9 +32,8 @@ type firstPage struct {
 	more   bool
 	next   rivers.Cursor
 	stamps uint64 // a hash of the entries' posts, places and stamps
-	// What the entries were decided by, and what people are called: the viewer's sets, the last change
-	// that may show on everybody's pages, the viewer's notifications, and which comments the
-	// viewer has read.
+	// The entries were decided by the viewer's sets, by the last change that may show on everybody's pages, as a
+	// new name does, by the viewer's notifications, and by the comments that the viewer has read.
 	sets      *access.Sets
 	common    int64
 	label     notices.Label
