@@ -15,17 +15,20 @@ import (
 // comparison brings about.
 func (fl *follower) equalsReload() {
 	fl.t.Helper()
-	if fl.conn == nil || fl.address == "" {
+	fl.mu.Lock()
+	address := fl.address
+	fl.mu.Unlock()
+	if fl.conn == nil || address == "" {
 		return
 	}
 	var differ string
-	webtest.Await(fl.t, fmt.Sprintf("%q on %s to equal a reload", nameOf(fl.who), fl.address), func() bool {
+	webtest.Await(fl.t, fmt.Sprintf("%q on %s to equal a reload", nameOf(fl.who), address), func() bool {
 		select {
 		case <-fl.ended:
 			return true // closed: nothing is shown
 		default:
 		}
-		body := fl.get(fl.node, fl.who, fl.address, "")
+		body := fl.get(fl.node, fl.who, address, "")
 		m := riverForm.FindStringSubmatch(body)
 		fl.mu.Lock()
 		defer fl.mu.Unlock()
