@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"riverrun/rivers"
+	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/sources"
 	"riverrun/timelines/sources/formats"
@@ -97,13 +98,33 @@ func TestRiversFollowSources(t *testing.T) {
 	w.visit(w.n, timelines.Viewer{}, rivers.User, "ann")
 	w.settle("after the first load")
 
+	// Its owner's rivers have the new text before its job has run, and perhaps after it. So browsers are
+	// told once they have it.
+	told := map[int64]bool{}
+	unhear := w.n.tiers.Subscribe(func(m tiers.Message) {
+		for _, post := range m.Posts {
+			told[post] = true
+		}
+	})
+	d.Title = "Item D"
+	w.push(a, b, c, d)
+	unhear()
+	page := w.visit(w.n, w.ann, rivers.Home, "")
+	for _, it := range page.Items {
+		if is := it.Fold.Text.Body == d.Title; told[it.PostID] != is {
+			t.Errorf("browsers were told of %q: %v, want %v", it.Fold.Text.Body, told[it.PostID], is)
+		}
+	}
+	w.shows(page, "Item D", "Item c", "Item b", "Item a")
+	w.settle("after the text of an item was changed")
+
 	a.Categories, b.Author = []string{"Travel"}, "Somebody"
 	if l := w.push(a, b, c, d); l.Same != 2 || l.Changed != 0 {
 		t.Errorf("a category and an author that no post shows: %+v", l.Counts)
 	}
 	w.settle("after items got a category and an author")
 
-	page := w.visit(w.n, bob, rivers.Home, "")
+	page = w.visit(w.n, bob, rivers.Home, "")
 	for _, it := range page.Items {
 		if body := it.Fold.Text.Body; body == "Item a" || body == "Item b" {
 			w.like(w.n, bob, it.Fold.Text.Code)

@@ -149,20 +149,23 @@ func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines
 		return c, fmt.Errorf("%w: %w", ErrBehind, err)
 	}
 	t.metrics.Applied("0", time.Since(began))
-	m, touched := Message{Clock: c.Clock}, timelines.Touched{PostID: c.PostID, Timelines: c.Touched}
-	if c.PostID != 0 && done {
-		m.Posts, m.At = []int64{c.PostID}, began.UnixMicro()
+	// The jobs of the rewritten posts may have told browsers before the actor's rivers followed.
+	m, touched := Message{Clock: c.Clock, Posts: postsOf(c.Rewritten)}, timelines.Touched{PostID: c.PostID, Timelines: c.Touched}
+	finished := c.PostID != 0 && done
+	if finished {
+		m.Posts, m.At = append(m.Posts, c.PostID), began.UnixMicro()
 	} else if c.PostID != 0 {
 		select {
 		case t.soon <- soonDone{touched, name, began, end}:
 			end = func() {}
-		default: // its job will
+		default: // its job will, or has told browsers before the actor's rivers followed
+			m.Posts = append(m.Posts, c.PostID)
 		}
 	}
 	if len(m.Posts) > 0 || c.Clock != 0 || len(c.Replace) > 0 {
 		t.bus.Publish(m)
 	}
-	if len(m.Posts) > 0 {
+	if finished {
 		t.inHand.finished(name, touched, false)
 	}
 	return c, nil
