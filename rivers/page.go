@@ -2,6 +2,7 @@ package rivers
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -20,6 +21,7 @@ type rawEntry struct {
 	Place   int64
 	Deleted bool
 	Overlay overlay
+	doc     []byte // the overlay as it is stored, until decode
 	// Fold is the version of the post's stored fold, 0 if that is missing.
 	Fold int64
 }
@@ -69,6 +71,15 @@ const pageQuery = `
 
 // readPage runs pageQuery.
 func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) (rawPage, error) {
+	raw, err := s.readUndecoded(ctx, n, before, limit)
+	if err == nil {
+		err = raw.decode()
+	}
+	return raw, err
+}
+
+// readUndecoded is readPage without the overlays.
+func (s *Store) readUndecoded(ctx context.Context, n Name, before Cursor, limit int) (rawPage, error) {
 	if before.Top() {
 		before = Cursor{Place: math.MaxInt64, PostID: math.MaxInt64}
 	}
@@ -81,8 +92,19 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 	return pages[0], nil
 }
 
+// decode sets the overlays of the entries.
+func (p *rawPage) decode() error {
+	for i := range p.entries {
+		e := &p.entries[i]
+		if err := json.Unmarshal(e.doc, &e.Overlay); err != nil {
+			return fmt.Errorf("overlay of post %d in river %d: %w", e.PostID, p.river, err)
+		}
+	}
+	return nil
+}
+
 // readRivers runs a statement that returns, for each of size rivers, its number from 1 on,
-// and rawColumns. The statement must return at least one row of each river while the store
+// and rawColumns, and leaves the overlays undecoded. The statement must return at least one row of each river while the store
 // has a clock. A store without a clock gets one, with a new epoch.
 func (s *Store) readRivers(ctx context.Context, query string, args pgx.StrictNamedArgs, size int) ([]rawPage, error) {
 	if size > 0 {
@@ -96,9 +118,9 @@ func (s *Store) readRivers(ctx context.Context, query string, args pgx.StrictNam
 		var river, floor, post, version, place, fold *int64
 		var told int64
 		var finished, deleted *bool
-		var o *overlay
+		var doc []byte
 		dest := []any{
-			&i, &clock.Epoch, &clock.N, &river, &finished, &floor, &post, &version, &place, &deleted, &o, &fold, &told,
+			&i, &clock.Epoch, &clock.N, &river, &finished, &floor, &post, &version, &place, &deleted, &doc, &fold, &told,
 		}
 		err := s.forEach(ctx, "read rivers", query, args, dest, func() {
 			found = true
@@ -111,7 +133,7 @@ func (s *Store) readRivers(ctx context.Context, query string, args pgx.StrictNam
 			if post == nil {
 				return
 			}
-			e := rawEntry{PostID: *post, Version: *version, Place: *place, Deleted: *deleted, Overlay: *o}
+			e := rawEntry{PostID: *post, Version: *version, Place: *place, Deleted: *deleted, doc: doc}
 			if fold != nil {
 				e.Fold = *fold
 			}

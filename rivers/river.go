@@ -85,6 +85,9 @@ type Page struct {
 	Next Cursor
 	// Beyond: some of the entries stand below the depth to which the river is kept.
 	Beyond bool
+	// Decision is the number of the decision, in this process. Two pages of one number have the same items,
+	// decided with the same sets at the same clock of access. 0: nobody else has it.
+	Decision uint64
 	// Began is when the first deciding statement was sent. The page knows every change
 	// acknowledged before.
 	Began time.Time

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/singleflight"
 
+	"riverrun/rivers/bytecache"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/notices"
@@ -33,6 +34,7 @@ type Store struct {
 	node    string
 
 	folds   *foldCache
+	decided *decidedPages
 	notices *notices.Cache
 	// searching has a slot for each search of the primary store under way on this node, so
 	// that searches leave it, and its connections, to others.
@@ -130,6 +132,7 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 		log:     log,
 		node:    fmt.Sprintf("%016x", newID()),
 		folds:   newFoldCache(opts.Folds),
+		decided: newDecidedPages(),
 		notices: notices.NewCache(primary.Pool()),
 
 		searching: make(chan struct{}, maxSearching),
@@ -169,6 +172,9 @@ func (s *Store) Stop(ctx context.Context) error {
 
 // Access returns this node's cache of who may see what.
 func (s *Store) Access() *access.Cache { return s.access }
+
+// Decided says how the cache of decided pages is used.
+func (s *Store) Decided() bytecache.Use { return s.decided.pages.Use() }
 
 // Node returns this process's name among leases and on the bus.
 func (s *Store) Node() string { return s.node }

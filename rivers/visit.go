@@ -28,12 +28,21 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 	r := visit{store: s, viewer: v, name: n, before: before, at: before, page: &Page{Name: n}}
 	for full := false; !full; {
 		loads, began := s.loads(), time.Now()
-		raw, err := s.readPage(ctx, n, r.at, PageSize+1)
+		raw, err := s.readUndecoded(ctx, n, r.at, PageSize+1)
 		if err != nil {
 			return nil, err
 		}
 		sets, err := s.admit(ctx, v, n, raw.clock)
 		if err != nil {
+			return nil, err
+		}
+		if raw.found && r.page.River == 0 {
+			if page := s.decided.get(decidedKey{n, before}, &raw, sets, began, loads); page != nil {
+				s.maintenance.visited(page.River)
+				return page, nil
+			}
+		}
+		if err := raw.decode(); err != nil {
 			return nil, err
 		}
 		switch {
@@ -127,6 +136,7 @@ func (r *visit) outdated(raw rawPage) bool {
 // take adds to the page what its viewer may see of a reading. It reports whether the page
 // is full, or all there is for now.
 func (r *visit) take(ctx context.Context, raw rawPage, sets *access.Sets, loads uint64) (full bool, err error) {
+	first := r.page.River == 0
 	r.page.River, r.page.Sets, r.clock = raw.river, sets, raw.clock
 	r.page.Label = raw.label()
 	items, newer, err := r.store.decide(ctx, r.name, sets, raw.label(), raw.entries)
@@ -137,7 +147,13 @@ func (r *visit) take(ctx context.Context, raw rawPage, sets *access.Sets, loads 
 	if ok, err := r.store.consistent(ctx, raw.clock, loads, newer); err != nil || !ok {
 		return false, errors.Join(err, r.restart())
 	}
-	if r.page.add(items) {
+	full = r.page.add(items)
+	// A search says by itself whether its rows are still right, and an empty page costs nothing.
+	alone := full || raw.finished && len(raw.entries) <= PageSize
+	if first && alone && !newer && len(items) > 0 && !r.name.Kind.IsSearch() {
+		r.store.decided.put(decidedKey{r.name, r.before}, raw, r.page)
+	}
+	if full {
 		return true, nil
 	}
 	if k := len(raw.entries); k > 0 {

@@ -101,8 +101,15 @@ func watchedBy(watches []Watch) *watchedRivers {
 func (s *Store) readWatched(ctx context.Context, r *watchedRivers, query string, args pgx.StrictNamedArgs) (err error) {
 	maps.Copy(args, namesArgs(r.names))
 	r.loads, r.began = s.loads(), time.Now()
-	r.raws, err = s.readRivers(ctx, query, args, len(r.names))
-	return err
+	if r.raws, err = s.readRivers(ctx, query, args, len(r.names)); err != nil {
+		return err
+	}
+	for k := range r.raws {
+		if err := r.raws[k].decode(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // decideWatched decides the entries that were read. For each watch it decides whether its

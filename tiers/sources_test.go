@@ -98,8 +98,8 @@ func TestRiversFollowSources(t *testing.T) {
 	w.visit(w.n, timelines.Viewer{}, rivers.User, "ann")
 	w.settle("after the first load")
 
-	// Its owner's rivers have the new text before its job has run, and perhaps after it. So browsers are
-	// told once they have it.
+	// The owner's rivers may get the new text after the job of the change has told browsers. So browsers hear
+	// of it again then.
 	told := map[int64]bool{}
 	unhear := w.n.tiers.Subscribe(func(m tiers.Message) {
 		for _, post := range m.Posts {
@@ -112,7 +112,7 @@ func TestRiversFollowSources(t *testing.T) {
 	page := w.visit(w.n, w.ann, rivers.Home, "")
 	for _, it := range page.Items {
 		if is := it.Fold.Text.Body == d.Title; told[it.PostID] != is {
-			t.Errorf("browsers were told of %q: %v, want %v", it.Fold.Text.Body, told[it.PostID], is)
+			t.Errorf("browsers heard of %q: %v, want %v", it.Fold.Text.Body, told[it.PostID], is)
 		}
 	}
 	w.shows(page, "Item D", "Item c", "Item b", "Item a")

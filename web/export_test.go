@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"riverrun/rivers"
+	"riverrun/rivers/bytecache"
 	"riverrun/timelines"
-	"riverrun/web/bytecache"
 	"riverrun/web/pulse"
 	"riverrun/web/view"
 )

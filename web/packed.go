@@ -5,15 +5,14 @@ import (
 	"hash/maphash"
 	"net/http"
 
-	"riverrun/web/bytecache"
+	"riverrun/rivers/bytecache"
 )
 
 // packedBytes bounds the cache of compressed pages.
 const packedBytes = 32 << 20
 
-// packedPages compress pages and keep the result, because compressing is a third of the work of a page
-// (riverbench: home and changed). A page is known by its bytes, so nothing can be out of date, and it was decided before who reads
-// them. It is safe for concurrent use.
+// packedPages compress pages and keep the result, because compressing is half of the work of a page
+// (riverbench: home and changed). A page is known by its bytes, so nothing can be out of date. It is safe for concurrent use.
 type packedPages struct {
 	compress func(http.Handler) http.HandlerFunc
 	pages    *bytecache.Cache[packedKey, packedPage]

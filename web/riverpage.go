@@ -43,6 +43,9 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 			return nil, err
 		}
 	}
+	v.Mode = view.ModeParam(n)
+	address := view.RiverAddress(v.Path, v.Order, v.Mode, v.Before)
+	var kept *view.KeptArticles
 	err = s.rivers.AtOneMoment(ctx, func() (rivers.Moment, error) {
 		if v.Page, err = s.homes.Visit(ctx, r.viewer, n, before); err != nil {
 			return rivers.Moment{}, err
@@ -53,7 +56,11 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 			return rivers.Moment{}, err
 		}
 		r.setSite(settings)
-		if v.Base, err = s.view.Base(ctx, r.viewer, r.loc, n, v.Page.Sets, v.Page.Items); err != nil {
+		named := v.Page.Items
+		if kept = s.view.Kept(v.Page, r.loc.Lang, address); kept != nil && n.Kind != rivers.Post { // whose title names somebody
+			named = nil
+		}
+		if v.Base, err = s.view.Base(ctx, r.viewer, r.loc, n, v.Page.Sets, named); err != nil {
 			return rivers.Moment{}, err
 		}
 		return v.Page.At, s.view.NameAccounts(ctx, v.Base, v.Base.Sets.Follows)
@@ -75,15 +82,15 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 	}
 	r.dress(v.Base)
 	v.Base.NoSignUp = r.closed()
-	v.Mode = view.ModeParam(n)
 	v.Still = s.homes.Still(n)
 	now, err := s.pages.Fingerprint(ctx, n, v.Page.Sets)
 	if err != nil {
 		return nil, err
 	}
 	v.Token = s.pages.Token(now)
-	v.Base.PageAddress = view.RiverAddress(v.Path, v.Order, v.Mode, v.Before)
-	if err := s.view.Articles(v); err != nil {
+	v.Base.PageAddress = address
+	s.view.At(v.Base, v.Page.At.Clock())
+	if err := s.view.Articles(v, kept); err != nil {
 		return nil, err
 	}
 	if v.Page.More {

@@ -237,7 +237,7 @@ func New(c Config) (*Server, error) {
 	}
 	s.packed = newPackedPages()
 	if c.Metrics != nil {
-		for _, of := range []prometheus.Collector{s.pageTook, rendered{pages, s.packed}} {
+		for _, of := range []prometheus.Collector{s.pageTook, rendered{s.rivers, pages, s.packed}} {
 			if err := c.Metrics.Register(of); err != nil {
 				return nil, fmt.Errorf("register metrics: %w", err)
 			}

@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"riverrun/rivers"
+	"riverrun/rivers/bytecache"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/kinds"
-	"riverrun/web/bytecache"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files of the components anew")

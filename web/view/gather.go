@@ -72,8 +72,42 @@ func rowURL(p *Base, by string) string {
 	return "/" + by
 }
 
-// Articles renders the entries of a page.
-func (r *Renderer) Articles(v *River) error {
+// articlesKey returns the key of a page's articles at an address. While nobody knows what the viewer has read,
+// there is none.
+func (r *Renderer) articlesKey(page *rivers.Page, lang, address string) (key articlesKey, ok bool) {
+	key = articlesKey{page.Decision, lang, address, r.ReadVersion(page.Sets)}
+	return key, key.decision != 0 && (key.marks != 0 || page.Sets.AccountID == 0)
+}
+
+// Kept returns the articles of the last page of the same decision, in that language and at that address, or
+// nil.
+func (r *Renderer) Kept(page *rivers.Page, lang, address string) *KeptArticles {
+	key, ok := r.articlesKey(page, lang, address)
+	if !ok {
+		return nil
+	}
+	kept, _ := r.articles.Get(key, nil)
+	return kept
+}
+
+// Articles takes the kept articles of a page, or renders its entries.
+func (r *Renderer) Articles(v *River, kept *KeptArticles) error {
+	if kept != nil {
+		v.Articles, v.rows, v.Base.shown = kept.articles, kept.rows, kept.shown
+		return nil
+	}
+	key, keeps := r.articlesKey(v.Page, v.Locale.Lang, v.Base.PageAddress)
+	if err := r.makeArticles(v); err != nil {
+		return err
+	}
+	// Somebody may have read more meanwhile.
+	if keeps && key.marks == r.ReadVersion(v.Page.Sets) {
+		r.articles.Put(key, &KeptArticles{v.Articles, v.rows, v.Base.shown})
+	}
+	return nil
+}
+
+func (r *Renderer) makeArticles(v *River) error {
 	v.rows = gather(v.Base, v.Page.Items)
 	v.Articles = make([]Article, 0, len(v.Page.Items))
 	shown := xxhash.New()

@@ -662,7 +662,7 @@ func layoutBeside(p *Base, title, here string, side templ.Component) templ.Compo
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = places(p, here).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = p.keptPlaces(here).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -71,5 +71,32 @@ func (p ownParts) Size() int {
 	return n
 }
 
-// partsBytes bounds each cache of rendered parts, in bytes.
+// articlesKey is everything that the articles of a page depend on. The clock of access belongs to the
+// decision, and with it people's names.
+type articlesKey struct {
+	decision uint64
+	lang     string
+	page     string // where their forms lead back to
+	marks    uint64 // what the viewer has read
+}
+
+// KeptArticles are the entries of a page, rendered. They are immutable.
+type KeptArticles struct {
+	articles []Article
+	rows     []gathered
+	shown    uint64
+}
+
+// Size implements [bytecache.Value].
+func (a *KeptArticles) Size() int {
+	n := 512
+	for _, article := range a.articles {
+		for _, piece := range article {
+			n += len(piece) + 24
+		}
+	}
+	return n
+}
+
+// partsBytes bounds each cache of rendered parts and articles, in bytes. A part counts in each.
 const partsBytes = 64 << 20

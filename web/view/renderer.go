@@ -13,10 +13,10 @@ import (
 	"github.com/a-h/templ"
 
 	"riverrun/rivers"
+	"riverrun/rivers/bytecache"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/reads"
-	"riverrun/web/bytecache"
 )
 
 // A Context is what an entry's HTML depends on besides the entry and the sets.
@@ -29,13 +29,15 @@ type Context struct {
 // A Renderer renders entries, and makes the Base of pages, for requests and sockets alike. It
 // is safe for concurrent use.
 type Renderer struct {
-	access *access.Cache
-	epoch  func() int64 // of the secondary store
-	parts  *bytecache.Cache[sharedKey, sharedParts]
-	own    *bytecache.Cache[ownKey, ownParts]
-	reads  *reads.Cache
-	asset  func(name string) string
-	now    func() time.Time
+	access    *access.Cache
+	epoch     func() int64 // of the secondary store
+	parts     *bytecache.Cache[sharedKey, sharedParts]
+	own       *bytecache.Cache[ownKey, ownParts]
+	articles  *bytecache.Cache[articlesKey, *KeptArticles]
+	fragments *bytecache.Cache[fragmentKey, fragment]
+	reads     *reads.Cache
+	asset     func(name string) string
+	now       func() time.Time
 }
 
 // Config is what a Renderer is made of.
@@ -57,7 +59,7 @@ func NewRenderer(c Config) *Renderer {
 		c.Now = time.Now
 	}
 	return &Renderer{
-		access: c.Access, epoch: c.Access.Epoch, parts: bytecache.New[sharedKey, sharedParts](partsBytes), own: bytecache.New[ownKey, ownParts](partsBytes), reads: c.Reads, asset: c.Asset, now: c.Now,
+		access: c.Access, epoch: c.Access.Epoch, parts: bytecache.New[sharedKey, sharedParts](partsBytes), own: bytecache.New[ownKey, ownParts](partsBytes), articles: bytecache.New[articlesKey, *KeptArticles](partsBytes), fragments: bytecache.New[fragmentKey, fragment](fragmentsBytes), reads: c.Reads, asset: c.Asset, now: c.Now,
 	}
 }
 
@@ -226,9 +228,11 @@ func (r *Renderer) ownParts(e *Entry, tag uint64) (ownParts, error) {
 	return made, nil
 }
 
-// CacheUses say how the caches of rendered parts are used: of those that viewers share, and of their
-// own.
-func (r *Renderer) CacheUses() (shared, own bytecache.Use) { return r.parts.Use(), r.own.Use() }
+// CacheUses say how the caches are used: of the parts that viewers share, of their own, of the
+// articles of whole pages, and of what stands around these.
+func (r *Renderer) CacheUses() (shared, own, articles, fragments bytecache.Use) {
+	return r.parts.Use(), r.own.Use(), r.articles.Use(), r.fragments.Use()
+}
 
 // noticeParts renders an entry of the page of notifications: what happened stands in the place
 // of why it is here, and instead of the post there is what it is about. The viewer's answer

@@ -260,7 +260,7 @@ func riverList(v *River) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.RiverName.Kind != rivers.Post {
-				templ_7745c5c3_Err = boxTemplate(v.Base).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = v.kept("box", boxTemplate(v.Base)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -268,7 +268,7 @@ func riverList(v *River) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = menuTemplate(v.Locale).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = v.kept("menus", menuTemplate(v.Locale)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

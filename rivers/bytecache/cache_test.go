@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"riverrun/web/bytecache"
+	"riverrun/rivers/bytecache"
 )
 
 type page []byte
