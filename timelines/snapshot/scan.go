@@ -222,7 +222,8 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 	}
 	place, post := q.BeforePlace, q.BeforePost
 	// In a home feed several rows of a post stand side by side, and the more timelines there
-	// are, the less of a round's cost is that of its rows. A round is usually enough.
+	// are, the less of a round's cost is that of its rows. If a round is not enough, it says how many rows a post
+	// has, and so how many the next one needs.
 	round := max(2*q.Limit, 100)
 	if len(q.Timelines) > q.Limit {
 		round = max(3*q.Limit, 100)
@@ -284,6 +285,12 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 		little := round < maxRound && int64(len(out.Posts))*fewOf < met && met+2*int64(round) <= bound
 		if n >= int64(round) || little { // one post fills the round, or little is taken
 			round, each = 2*round, 2*each
+		} else if k := int64(len(out.Posts)); k > 0 && k <= int64(q.Limit) {
+			// The posts that are still wanted have as many rows as those so far, and a quarter more for luck.
+			rest := min((int64(q.Limit)-k+1)*met/k*5/4, 4*int64(round), maxRound)
+			if rest > int64(round) && met+rest <= bound {
+				each, round = max(each, int(4*rest)/len(q.Timelines)), int(rest)
+			}
 		}
 	}
 	out.cut(q)
