@@ -22,8 +22,9 @@ type decidedPages struct {
 	last  atomic.Uint64 // the number of the last decision
 }
 
-// decidedBytes bounds the memory of decided pages, as far as it is estimated.
-const decidedBytes = 32 << 20
+// decidedBytes bounds the memory of decided pages, in bytes. A fold counts in each page that has it, though
+// they share it, because a page may be the last to have it.
+const decidedBytes = 64 << 20
 
 type decidedKey struct {
 	name   Name
@@ -36,10 +37,6 @@ type decidedPage struct {
 	page *Page
 }
 
-// itemBytes is an estimate of what an item takes besides itself and its timelines: what it keeps of a fold that
-// nobody else needs any more.
-const itemBytes = 1500
-
 // Size implements [bytecache.Value].
 func (d *decidedPage) Size() int {
 	size := 512
@@ -48,7 +45,19 @@ func (d *decidedPage) Size() int {
 	}
 	for i := range d.page.Items {
 		it := &d.page.Items[i]
-		size += int(unsafe.Sizeof(Item{})) + itemBytes + (cap(it.Why)+cap(it.To))*int(unsafe.Sizeof(timelines.Timeline{}))
+		size += int(unsafe.Sizeof(Item{})) + (cap(it.Why)+cap(it.To))*int(unsafe.Sizeof(timelines.Timeline{})) + it.Fold.size()
+	}
+	return size
+}
+
+// size estimates what a fold takes, in bytes.
+func (f *Fold) size() int {
+	size := int(unsafe.Sizeof(Fold{})) + len(f.Text.Body) + 500*len(f.Attached) +
+		8*(len(f.Decisive)+len(f.Likes.IDs)+len(f.Comments.IDs)+len(f.Comments.Likers)+len(f.Comments.Folded)) +
+		16*(len(f.Comments.Recent)+len(f.Comments.Marks))
+	for i := range f.Comments.Shown {
+		c := &f.Comments.Shown[i]
+		size += int(unsafe.Sizeof(Comment{})) + len(c.Body) + 500*len(c.Attached) + 8*(len(c.Likes.IDs)+len(c.Marks))
 	}
 	return size
 }
@@ -71,7 +80,7 @@ func (d *decidedPages) get(key decidedKey, raw *rawPage, sets *access.Sets, bega
 
 // put keeps a page that was decided from these rows alone, and names its decision.
 func (d *decidedPages) put(key decidedKey, raw rawPage, page *Page) {
-	page.Decision = d.last.Add(1)
+	page.Decision, page.Items = d.last.Add(1), slices.Clip(page.Items)
 	kept := *page // the caller may change its own
 	d.pages.Put(key, &decidedPage{raw, &kept})
 }

@@ -3,6 +3,7 @@ package rivers
 import (
 	"context"
 	"reflect"
+	"strings"
 	"testing"
 
 	"riverrun/timelines"
@@ -103,5 +104,22 @@ func TestAPageIsDecidedOnceBetweenChanges(t *testing.T) {
 	}
 	if use := w.rivers.Decided(); use.Bytes == 0 || use.Bytes > decidedBytes || use.Hits == 0 {
 		t.Errorf("use of the cache: %+v", use)
+	}
+}
+
+// A kept page counts for what its posts hold, as it may be the last to hold them.
+func TestKeptDecisionsAreBounded(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	said := w.says(ann, "a post")
+	const each, remarks = 2000, 20
+	for range remarks {
+		w.remarks(ann, said.Code, strings.Repeat("a word ", each/7))
+	}
+	for range 3 {
+		w.visit(ann, Post, said.Code)
+	}
+	if use := w.rivers.Decided(); use.Hits == 0 || use.Bytes < each*remarks || use.Bytes > 3*each*remarks {
+		t.Errorf("a page of %d bytes of comments: %+v", each*remarks, use)
 	}
 }

@@ -36,7 +36,8 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 		if err != nil {
 			return nil, err
 		}
-		if raw.found && r.page.River == 0 {
+		// While the caches are at the page's clock, as for a decision.
+		if label, _ := s.access.Label(); raw.found && r.page.River == 0 && label == raw.clock {
 			if page := s.decided.get(decidedKey{n, before}, &raw, sets, began, loads); page != nil {
 				s.maintenance.visited(page.River)
 				return page, nil
@@ -148,9 +149,10 @@ func (r *visit) take(ctx context.Context, raw rawPage, sets *access.Sets, loads 
 		return false, errors.Join(err, r.restart())
 	}
 	full = r.page.add(items)
-	// A search says by itself whether its rows are still right, and an empty page costs nothing.
+	// A search says by itself whether its rows are still right, notifications are read in memory first, and an
+	// empty page costs nothing.
 	alone := full || raw.finished && len(raw.entries) <= PageSize
-	if first && alone && !newer && len(items) > 0 && !r.name.Kind.IsSearch() {
+	if first && alone && !newer && len(items) > 0 && !r.name.Kind.IsSearch() && !specs[r.name.Kind].notices {
 		r.store.decided.put(decidedKey{r.name, r.before}, raw, r.page)
 	}
 	if full {

@@ -7,6 +7,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines/notices"
+	"riverrun/timelines/reads"
 )
 
 // A river of everything, and that of notifications, may get many entries in a row by one person:
@@ -100,8 +101,8 @@ func (r *Renderer) Articles(v *River, kept *KeptArticles) error {
 	if err := r.makeArticles(v); err != nil {
 		return err
 	}
-	// Somebody may have read more meanwhile.
-	if keeps && key.marks == r.ReadVersion(v.Page.Sets) {
+	// Somebody may have read more meanwhile, or it was not known what.
+	if keeps && key.marks == r.ReadVersion(v.Page.Sets) && (v.marks != (reads.Marks{}) || v.Sets.AccountID == 0) {
 		r.articles.Put(key, &KeptArticles{v.Articles, v.rows, v.Base.shown})
 	}
 	return nil
