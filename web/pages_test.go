@@ -419,6 +419,7 @@ func TestOtherMethodsAreRefused(t *testing.T) {
 		{"GET", "/p/0123456789/like", "POST"},
 		{"DELETE", "/p/0123456789/comments", "GET, POST"},
 		{"POST", "/everything", "GET"},
+		{"GET", "/api/posts/0123456789/like", "PUT, DELETE"},
 	} {
 		a := v.Do(tt.method, tt.address, nil).Wants(405)
 		if got := a.Header.Get("Allow"); got != tt.allow {

@@ -453,7 +453,7 @@ func nowhere(mux *http.ServeMux, w http.ResponseWriter, r *request) error {
 		return movedTo(w, r.Request, "/"+m[1])
 	}
 	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		other := r.Clone(r.Context())
 		other.Method = method
 		if _, pattern := mux.Handler(other); strings.HasPrefix(pattern, method+" ") {
