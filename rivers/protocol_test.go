@@ -320,6 +320,20 @@ func TestAnyTableMayBeLost(t *testing.T) {
 	}
 }
 
+// A river that another epoch left behind does not serve.
+func TestARiverOfAnotherEpochDoesNotServe(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.post(ann, "one")
+	left := w.visit(ann, Home, "")
+	w.exec(`UPDATE rivers SET epoch = epoch - 1`)
+	now := w.visit(ann, Home, "")
+	w.shows(now, "one")
+	if now.River == left.River {
+		t.Error("the river of the epoch before still serves")
+	}
+}
+
 // A builder whose epoch is lost during the build does not swap its river in.
 func TestALostEpochStopsABuild(t *testing.T) {
 	w := newTown(t)

@@ -228,7 +228,7 @@ var mutants = []mutant{
 	},
 	{
 		"page: a river of another epoch serves",
-		"rivers", "TestAnyTableMayBeLost",
+		"rivers", "TestARiverOfAnotherEpochDoesNotServe",
 		[]edit{{"rivers/page.go", "AND r.epoch = c.epoch", ""}},
 	},
 	{
