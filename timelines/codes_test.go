@@ -1,11 +1,15 @@
 package timelines
 
 import (
+	"crypto/rand"
+	"io"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
+// TestNewCode (G5): codes are random and each has its check character.
 func TestNewCode(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^[0-9a-hjkmnp-tv-z]{10}$`) // the posts_code constraint
@@ -25,7 +29,40 @@ func TestNewCode(t *testing.T) {
 	}
 }
 
-// A mistyped character is never another post; two exchanged ones nearly never.
+// taken draws a code that stands already, and then random ones.
+type taken struct {
+	io.Reader
+	code  []byte
+	drawn atomic.Int64
+}
+
+func (r *taken) Read(b []byte) (int, error) {
+	if len(b) == len(r.code) && r.drawn.Add(1) == 1 {
+		return copy(b, r.code), nil
+	}
+	return r.Reader.Read(b)
+}
+
+// TestATakenCodeIsDrawnAgain (G5): if the drawn code is taken, the post gets another.
+func TestATakenCodeIsDrawnAgain(t *testing.T) {
+	w := newTownAlone(t) // everybody draws from the same reader
+	ann := w.user("ann")
+	first, err := w.Posts.Create(t.Context(), NewPost{Author: ann.ID, Body: "one"})
+	w.must(err)
+	r := &taken{Reader: rand.Reader}
+	for _, c := range []byte(first.Code[:codeLength-1]) {
+		r.code = append(r.code, byte(strings.IndexByte(codeAlphabet, c)))
+	}
+	rand.Reader = r
+	defer func() { rand.Reader = r.Reader }()
+	second, err := w.Posts.Create(t.Context(), NewPost{Author: ann.ID, Body: "two"})
+	w.must(err)
+	if second.Code == first.Code || r.drawn.Load() < 2 {
+		t.Errorf("codes %q and %q after %d draws", first.Code, second.Code, r.drawn.Load())
+	}
+}
+
+// TestCheckDigitFindsSlips (G5): a mistyped character is never another post; two exchanged ones nearly never.
 func TestCheckDigitFindsSlips(t *testing.T) {
 	t.Parallel()
 	missed := 0
