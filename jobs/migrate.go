@@ -53,5 +53,9 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) (err error) {
 	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return fmt.Errorf("migrate the job queue: %w", err)
 	}
+	// Nothing looks for jobs by their arguments. The index has a key for each timeline that a change touched.
+	if _, err := conn.Exec(ctx, `DROP INDEX IF EXISTS `+schema+`.river_job_args_index`); err != nil {
+		return fmt.Errorf("migrate the job queue: %w", err)
+	}
 	return nil
 }

@@ -31,4 +31,7 @@ func TestMigrateByManyNodes(t *testing.T) {
 	if n := count(t, pool, `SELECT count(*) FROM pg_tables WHERE schemaname = 'public' AND tablename LIKE 'river\_%'`); n != 0 {
 		t.Errorf("tables of the queue among riverrun's own: %d", n)
 	}
+	if n := count(t, pool, `SELECT count(*) FROM pg_indexes WHERE schemaname = 'queue' AND indexname = 'river_job_args_index'`); n != 0 {
+		t.Error("the queue's index by arguments, which nothing asks, is there")
+	}
 }
