@@ -36,9 +36,9 @@ func TestFewRiversFollowAtOnce(t *testing.T) {
 		few                                 int
 		left, open, closed, leftOf, closedT bool // after the request, and after the first writer
 	}{
-		// Rows count, also those of bob, whose river is made of two of the timelines.
-		{readers + 2, false, true, true, false, true},
-		{readers + 1, true, false, false, false, true},
+		// Bob's own river counts once, though it is made of two of the timelines.
+		{readers + 1, false, true, true, false, true},
+		{readers, true, false, false, false, true},
 		{readers - 2, true, false, false, true, false},
 		{-1, true, false, false, true, false},
 	} {
@@ -116,5 +116,26 @@ func TestPostsAreReadAsInASnapshot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Where somebody waits, a post in very many timelines of rivers has its rivers left to the next writer.
+func TestManyRegistrationsAreLeft(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.follow(ann, "bob")
+	w.drain()
+	river := w.visit(ann, Home, "").River
+	w.rivers.lookUpMost = 1
+	p := w.post(bob, "one")
+	touched := []timelines.Touched{{PostID: p.PostID, Timelines: p.Touched}}
+	if left, err := w.rivers.DistributeFirst(w.ctx, touched, Scope{Actor: bob.AccountID}); err != nil || !left {
+		t.Errorf("left %t, %v, want that it is", left, err)
+	}
+	if left, err := w.rivers.DistributeFirst(w.ctx, touched, Scope{Open: true}); err != nil || left {
+		t.Errorf("the next writer left %t, %v, want nothing left", left, err)
+	}
+	if n := w.count(`SELECT count(*) FROM entries WHERE post_id = $1 AND river_id = $2`, p.PostID, river); n != 1 {
+		t.Errorf("%d entries in a follower's river, want one", n)
 	}
 }

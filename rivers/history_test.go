@@ -383,31 +383,50 @@ func TestAPageIsOfOneEpoch(t *testing.T) {
 	}
 }
 
-// A page that is read while a node empties the store waits for it, and does not stand in its way.
-func TestAPageAndTheEmptyingOfTheStore(t *testing.T) {
-	w := newTown(t)
-	ann := w.person("ann")
-	w.post(ann, "a post")
-	w.drain()
-	w.visit(ann, Home, "")
-	tx, err := w.db.Secondary.Begin(w.ctx)
-	must(w, tx, err)
-	defer func() { _ = tx.Rollback(w.ctx) }()
-	lock := func(table string) {
-		if _, err := tx.Exec(w.ctx, `LOCK TABLE `+table+` IN ACCESS EXCLUSIVE MODE NOWAIT`); err != nil {
-			t.Fatalf("%s: %v", table, err)
-		}
+// A page that is read, or a change that comes, while a node empties the store waits for it, and does not stand in its way.
+func TestPagesAndChangesDuringTheEmptyingOfTheStore(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ask  func(w *town, ann timelines.Viewer, p timelines.Change) error
+	}{
+		{"a page", func(w *town, ann timelines.Viewer, _ timelines.Change) error {
+			_, err := w.rivers.Visit(w.ctx, ann, w.name(ann, Home, ""), Cursor{})
+			return err
+		}},
+		{"a change that tells somebody", func(w *town, ann timelines.Viewer, p timelines.Change) error {
+			var told []int64
+			query := `SELECT array_agg(id) FROM timelines WHERE kind = 'notifications'`
+			if err := w.db.Primary.QueryRow(w.ctx, query).Scan(&told); err != nil {
+				return err
+			}
+			told = append(told, p.Touched...)
+			touched := []timelines.Touched{{PostID: p.PostID, Timelines: told}}
+			return w.rivers.Distribute(w.ctx, touched, Scope{Actor: ann.AccountID, Notices: true})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newTown(t)
+			ann := w.person("ann")
+			p := w.post(ann, "a post")
+			w.drain()
+			w.visit(ann, Home, "")
+			tx, err := w.db.Secondary.Begin(w.ctx)
+			must(w, tx, err)
+			defer func() { _ = tx.Rollback(w.ctx) }()
+			lock := func(table string) {
+				if _, err := tx.Exec(w.ctx, `LOCK TABLE `+table+` IN ACCESS EXCLUSIVE MODE NOWAIT`); err != nil {
+					t.Fatalf("%s: %v", table, err)
+				}
+			}
+			lock("rivers")
+			asked := make(chan error, 1)
+			go func() { asked <- c.ask(w, ann, p) }()
+			w.blocked(1)
+			for _, table := range []string{"folds", "entries", "rivers_timelines", "visits", "leases", "notice_clocks", "home_feeds", "home_feed_buckets", "home_feed_posts", "home_feed_operations", "home_strategy"} {
+				lock(table)
+			}
+			must(w, 0, tx.Commit(w.ctx))
+			must(w, 0, <-asked)
+		})
 	}
-	lock("rivers")
-	read := make(chan error, 1)
-	go func() {
-		_, err := w.rivers.Visit(w.ctx, ann, w.name(ann, Home, ""), Cursor{})
-		read <- err
-	}()
-	w.blocked(1)
-	for _, table := range []string{"folds", "entries", "rivers_timelines", "visits", "leases", "notice_clocks", "home_feeds", "home_feed_buckets", "home_feed_posts", "home_feed_operations", "home_strategy"} {
-		lock(table)
-	}
-	must(w, 0, tx.Commit(w.ctx))
-	must(w, 0, <-read)
 }

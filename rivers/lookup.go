@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
@@ -18,41 +20,57 @@ import (
 // find each river and each entry for itself, as watched does: a plan that was made while the
 // tables were small would read all of them. OFFSET 0 keeps a subquery separate; it pages
 // nothing. Each also returns the moment before it, alone if it finds nothing.
+//
+// A post that many people like and discuss stands in many timelines of one river. So the rivers come from the
+// registrations first, each once, and only then each is looked at.
 const (
-	lookUpByTimeline = lookUpFrom + `(SELECT DISTINCT ` + registered + `)` + lookUpByViewer
-	lookUpFew        = lookUpFrom + `(SELECT ` + registered + ` LIMIT @most)` + lookUpByViewer
-	// This is one statement, so that no river is closed to the first half and open to the second. A lease
-	// that ends meanwhile was open to the first.
-	lookUpOpen = lookUpFrom + `(SELECT DISTINCT ` + registered + ` AND (` + isOpen + `))
-		UNION ALL (SELECT ` + registered + ` AND NOT (` + isOpen + `) LIMIT @most)` + lookUpByViewer
-	// The beginning of the transaction comes before what the statement sees.
-	lookUpFrom = `
-		SELECT now(), m.epoch, m.searched, f.post_id, f.id, f.user_id, f.kind, f.their_id, f.term, f.ord, f.version, f.needed,
+	lookUpByTimeline = lookUpPairs + `)` + lookUpFrom + `SELECT * FROM near` + lookUpByViewer
+	// Where somebody waits the registrations are bounded too.
+	lookUpFew  = lookUpPairs + ` LIMIT @pairs)` + lookUpFrom + `SELECT * FROM near LIMIT @most` + lookUpByViewer
+	lookUpOpen = lookUpPairs + `)` + lookUpFrom + `SELECT * FROM near WHERE open UNION ALL (SELECT * FROM near WHERE NOT open LIMIT @most)` + lookUpByViewer
+
+	// The rivers come first, as in every statement that reads several of these tables: see emptyOnce.
+	lookUpMoment = `WITH m AS MATERIALIZED (
+			SELECT coalesce((SELECT epoch FROM clock), 0) AS epoch, EXISTS (
+				SELECT FROM rivers r WHERE r.kind = ANY(@searches) AND r.term <> '' AND (r.state = 'live' OR r.state = 'building')) AS searched), `
+	lookUpPairs = lookUpMoment + `pairs AS MATERIALIZED (
+			SELECT t.post_id, rt.river_id
+			FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) t(post_id, timeline_id)
+			CROSS JOIN LATERAL (SELECT * FROM rivers_timelines rt WHERE rt.timeline_id = t.timeline_id OFFSET 0) rt`
+	// The beginning of the transaction comes before what the statement sees. Whether a river is open is
+	// decided once, so that it is not closed to one half of the statement and open to the other.
+	lookUpFrom = `, near AS (
+			SELECT t.post_id, r.*, ` + isOpen + ` AS open
+			FROM (SELECT DISTINCT * FROM pairs) t
+			CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.id = t.river_id LIMIT 1) r
+			WHERE r.state = 'live' OR r.state = 'building')
+		SELECT now(), m.epoch, m.searched, (SELECT count(*) FROM pairs), f.post_id, f.id, f.user_id, f.kind, f.their_id, f.term, f.ord, f.version, f.needed,
 			coalesce(f.open, false), coalesce(f.registered, false)
-		FROM (SELECT coalesce((SELECT epoch FROM clock), 0) AS epoch, EXISTS (
-			SELECT FROM rivers r WHERE r.kind = ANY(@searches) AND r.term <> '' AND (r.state = 'live' OR r.state = 'building')) AS searched) m
-		LEFT JOIN (`
-	registered = lookUpColumns + `, true AS registered
-		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) t(post_id, timeline_id)
-		CROSS JOIN LATERAL (SELECT * FROM rivers_timelines rt WHERE rt.timeline_id = t.timeline_id OFFSET 0) rt
-		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.id = rt.river_id LIMIT 1) r
-		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.river_id = r.id AND e.post_id = t.post_id OFFSET 0) e ON true
-		WHERE (r.state = 'live' OR r.state = 'building')`
-	lookUpByViewer = `
-		UNION ALL (SELECT ` + lookUpColumns + `, false
+		FROM m LEFT JOIN (
+		SELECT r.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0) AS version,
+			` + neededFrom + ` AS needed, r.open, true AS registered
+		FROM (`
+	lookUpByViewer = `) r
+		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.post_id = r.post_id AND e.river_id = r.id OFFSET 0) e ON true
+		UNION ALL
+		SELECT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0) AS version,
+			` + neededFrom + ` AS needed, ` + isOpen + ` AS open, false
 		FROM (SELECT DISTINCT * FROM unnest(@viewed::bigint[], @viewers::bigint[])) t(post_id, user_id)
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.user_id = t.user_id OFFSET 0) r
-		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.river_id = r.id AND e.post_id = t.post_id OFFSET 0) e ON true
+		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.post_id = t.post_id AND e.river_id = r.id OFFSET 0) e ON true
 		WHERE (r.state = 'live' OR r.state = 'building') AND (t.user_id = @actor OR e.post_id IS NOT NULL OR r.state = 'building')
-			AND r.kind <> ALL(@searches))) f ON true`
-	lookUpColumns = `t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0) AS version,
-			` + neededFrom + ` AS needed, ` + isOpen + ` AS open`
+			AND r.kind <> ALL(@searches)) f ON true`
 )
+
+// lookUpMost is how many registrations a look-up reads where somebody waits: about a millisecond's. A change that
+// concerns more has rivers left to Tier 1.
+const lookUpMost = 2000
 
 // found is what a writer looked up.
 type found struct {
 	targets []*target       // the rivers that it must write
 	many    bool            // there are others, which it leaves out
+	pairs   int             // registrations read
 	asof    moment          // the server's time before the look-up
 	stamps  map[int64]int64 // of the posts' folds, empty for an actor
 	// searched: somebody has a search, which learns of changes by folds. One that is
@@ -80,16 +98,18 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		// Readers bring searches up to date.
 		"searches": kindsThat(spec.isSearch),
 	}
-	query, most := lookUpByTimeline, s.opts.Few+1 // rows of rivers that the scope does not begin with
+	query, most, pairs := lookUpByTimeline, s.opts.Few+1, math.MaxInt64 // rivers that the scope does not begin with
 	switch {
 	case scope.Actor != 0:
 		query, args["most"] = lookUpFew, most
+		pairs = s.lookUpMost
+		args["pairs"] = pairs
 	case scope.Open:
 		query, args["most"] = lookUpOpen, most
 	}
 	if told := toldOf(theirs); scope.Notices && len(told) > 0 {
 		// It is done last, as nothing reads it. It locks a row until the statement is over.
-		query = `WITH raised AS (` + raiseNoticeClocks + `)` + query
+		query = lookUpMoment + `raised AS (` + raiseNoticeClocks + `), ` + strings.TrimPrefix(query, lookUpMoment)
 		args["accounts"] = told
 	}
 	rivers := &foundRivers{byID: map[int64]*target{}}
@@ -116,7 +136,7 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		return s.lookUp(ctx, touched, scope)
 	}
 	f.targets = rivers.targets
-	if f.many = (scope.Actor != 0 || scope.Open) && others == most; f.many {
+	if f.many = (scope.Actor != 0 || scope.Open) && others == most || f.pairs == pairs; f.many {
 		f.targets = slices.DeleteFunc(f.targets, func(t *target) bool {
 			return scope.Open && !t.open || !scope.Open && t.name.UserID != scope.Actor
 		})
@@ -137,7 +157,7 @@ func (f *foundRivers) collect(rows pgx.Rows, looked *found) (n, opened int, err 
 	var kind, term, order zeronull.Text
 	var open, byTimeline bool
 	dest := []any{
-		&looked.asof.time, &looked.asof.epoch, &looked.searched,
+		&looked.asof.time, &looked.asof.epoch, &looked.searched, &looked.pairs,
 		&post, &id, &user, &kind, &their, &term, &order, &stands, &needed, &open, &byTimeline,
 	}
 	_, err = pgx.ForEachRow(rows, dest, func() error {

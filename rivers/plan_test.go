@@ -136,6 +136,9 @@ func TestLookUpOnAGrownSite(t *testing.T) {
 		if sql != lookUpByTimeline {
 			lookUps[sql]["most"] = 10
 		}
+		if sql == lookUpFew {
+			lookUps[sql]["pairs"] = 10
+		}
 	}
 	read := func(sql string) (rows int64) {
 		for _, sql := range []string{sql, `SELECT pg_stat_force_next_flush()`} {

@@ -42,10 +42,11 @@ type Store struct {
 	builds      singleflight.Group
 	building    *underway
 	maintenance *maintenance
-	// deadline and writePairs are the constants of those names, scanRows is that of
+	// deadline, writePairs and lookUpMost are the constants of those names, scanRows is that of
 	// timelines, and people is MaxPeople. Tests set them lower.
 	deadline   time.Duration
 	writePairs int
+	lookUpMost int
 	scanRows   int64
 	people     int
 
@@ -139,7 +140,7 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 		building:  newUnderway(),
 		codes:     codes,
 
-		deadline: writeDeadline, writePairs: writePairs, scanRows: snapshot.DefaultMaxRows, people: MaxPeople,
+		deadline: writeDeadline, writePairs: writePairs, lookUpMost: lookUpMost, scanRows: snapshot.DefaultMaxRows, people: MaxPeople,
 	}
 	s.maintenance = newMaintenance(s)
 	return s
