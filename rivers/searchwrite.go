@@ -133,9 +133,7 @@ func readKnown(ctx context.Context, tx pgx.Tx, rivers []int64, entries []entry) 
 		SELECT e.river_id, e.post_id, e.version
 		FROM unnest(@rivers::bigint[]) r(id) CROSS JOIN unnest(@posts::bigint[]) p(id)
 		CROSS JOIN LATERAL (
-			SELECT * FROM entries e WHERE e.river_id = r.id AND e.post_id >= p.id
-			ORDER BY e.post_id LIMIT 1) e
-		WHERE e.post_id = p.id
+			SELECT * FROM entries e WHERE e.post_id = p.id AND e.river_id = r.id LIMIT 1) e
 		UNION ALL
 		SELECT r.id, f.post_id, @overtook::bigint
 		FROM unnest(@posts::bigint[], @read::bigint[]) p(id, version)

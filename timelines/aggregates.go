@@ -66,11 +66,8 @@ func (s *core) updateAggregatesTx(ctx context.Context, tx pgx.Tx, p lockedPost, 
 			FROM post, reasons r
 			JOIN timelines t ON t.kind = r.kind AND t.their_id = 0
 			LEFT JOIN LATERAL (
-				SELECT e.* FROM (
-					SELECT e.ctid AS at, e.post_id, e.entered_at, e.withdrawn FROM timeline_entries e
-					WHERE e.timeline_id = t.id AND e.post_id >= @post
-					ORDER BY e.post_id LIMIT 1) e
-				WHERE e.post_id = @post) e ON true
+				SELECT e.ctid AS at, e.entered_at, e.withdrawn FROM timeline_entries e
+				WHERE e.post_id = @post AND e.timeline_id = t.id LIMIT 1) e ON true
 		), entered AS (
 			INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
 			SELECT a.id, post.id, enters.at, greatest(post.fresh_at, enters.at), post.created_at
@@ -116,17 +113,14 @@ func (b *belonging) maybe() bool { return b.stands != b.adds && (!b.adds || b.si
 
 // queueAggregate adds the look at one aggregate, best or mostfaved, to a batch.
 func (s *core) queueAggregate(b *pgx.Batch, p lockedPost, kind string, adds bool) *belonging {
-	// There are at least as many likes and comments together as people. In this form (see
-	// bump.go), with the limit in the text, the statement's estimated cost is low for any
-	// post, as its real cost is. So the server does not plan it anew for each post, which
+	// There are at least as many likes and comments together as people. In this form, with
+	// the limit in the text, the statement's estimated cost is low for any post, as its real cost is. So the server does not plan it anew for each post, which
 	// costs more than to run it.
 	const standing = `
 		SELECT EXISTS (
 			SELECT FROM timelines t CROSS JOIN LATERAL (
-				SELECT e.post_id, e.withdrawn FROM timeline_entries e
-				WHERE e.timeline_id = t.id AND e.post_id >= @post
-				ORDER BY e.post_id LIMIT 1) e
-			WHERE t.kind = @kind AND t.their_id = 0 AND t.term = '' AND e.post_id = @post AND NOT e.withdrawn)`
+				SELECT e.withdrawn FROM timeline_entries e WHERE e.post_id = @post AND e.timeline_id = t.id LIMIT 1) e
+			WHERE t.kind = @kind AND t.their_id = 0 AND t.term = '' AND NOT e.withdrawn)`
 	const talk = standing + `,
 			(SELECT count(*) FROM (
 				SELECT post_id FROM likes WHERE post_id >= @post ORDER BY post_id, account_id LIMIT %[1]d) l

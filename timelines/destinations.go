@@ -147,14 +147,11 @@ func (s *core) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, deci
 		SET withdrawn = false,
 			fresh_at = greatest(e.entered_at, (SELECT p.fresh_at FROM posts p WHERE p.id = e.post_id))
 		WHERE e.withdrawn`
-	// It reads by primary key; see bump.go.
 	const leave = `
 		WITH standing AS MATERIALIZED (
 			SELECT e.at FROM unnest(@left::bigint[]) l(id) CROSS JOIN LATERAL (
-				SELECT e.ctid AS at, e.post_id, e.withdrawn FROM timeline_entries e
-				WHERE e.timeline_id = l.id AND e.post_id >= @post
-				ORDER BY e.post_id LIMIT 1) e
-			WHERE e.post_id = @post AND NOT e.withdrawn
+				SELECT e.ctid AS at, e.withdrawn FROM timeline_entries e WHERE e.post_id = @post AND e.timeline_id = l.id LIMIT 1) e
+			WHERE NOT e.withdrawn
 		)
 		UPDATE timeline_entries e SET withdrawn = true
 		FROM standing WHERE e.ctid = standing.at`

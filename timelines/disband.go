@@ -85,7 +85,7 @@ func (s Posts) disbandRoundTx(ctx context.Context, tx pgx.Tx, group int64, limit
 	// Nothing enters the group any more, but a post may still leave it, or be deleted by its author. So
 	// facts about posts are read in statements of their own, after the locks.
 	const lock = `
-		SELECT id FROM posts WHERE id IN (SELECT post_id FROM timeline_entries WHERE timeline_id = @feed ORDER BY post_id LIMIT @limit)
+		SELECT id FROM posts WHERE id IN (SELECT post_id FROM timeline_entries WHERE timeline_id = @feed ORDER BY created_at DESC, post_id DESC LIMIT @limit)
 		ORDER BY id FOR NO KEY UPDATE`
 	rows, err := tx.Query(ctx, lock, pgx.StrictNamedArgs{"feed": feed, "limit": limit})
 	locked, err := collectIDs(rows, err, "posts of a group")

@@ -22,7 +22,6 @@ type Holding struct {
 // Holdings returns the pairs whose timeline holds the post now: one statement, which looks
 // up each row by its key.
 func (s *Store) Holdings(ctx context.Context, pairs []Hold) (map[Hold]Holding, error) {
-	// For this form the primary key is the only possible plan; see bump.go.
 	query := `
 		SELECT a.post_id, a.timeline_id, CASE WHEN t.kind IN ` + kinds.SQL(kinds.Spec.IsByText) + ` THEN ARRAY(
 			SELECT DISTINCT coalesce(c.author_id, p.author_id)
@@ -31,10 +30,8 @@ func (s *Store) Holdings(ctx context.Context, pairs []Hold) (map[Hold]Holding, e
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) a(post_id, timeline_id)
 		JOIN timelines t ON t.id = a.timeline_id
 		CROSS JOIN LATERAL (
-			SELECT e.post_id, e.withdrawn FROM timeline_entries e
-			WHERE e.timeline_id = a.timeline_id AND e.post_id >= a.post_id
-			ORDER BY e.post_id LIMIT 1) e
-		WHERE e.post_id = a.post_id AND NOT e.withdrawn`
+			SELECT e.withdrawn FROM timeline_entries e WHERE e.post_id = a.post_id AND e.timeline_id = a.timeline_id LIMIT 1) e
+		WHERE NOT e.withdrawn`
 	posts, timelines := make([]int64, len(pairs)), make([]int64, len(pairs))
 	for i, h := range pairs {
 		posts[i], timelines[i] = h.PostID, h.TimelineID

@@ -54,8 +54,10 @@ func (s Maintenance) flagBlockTx(ctx context.Context, tx pgx.Tx) error {
 		return fmt.Errorf("find a feed to flag: %w", err)
 	}
 	const next = `
-		SELECT post_id FROM timeline_entries WHERE timeline_id = @timeline AND post_id > @after
-		ORDER BY post_id LIMIT @limit`
+		SELECT post_id FROM timeline_entries
+		WHERE timeline_id = @timeline AND (created_at, post_id) > (
+			coalesce((SELECT e.created_at FROM timeline_entries e WHERE e.post_id = @after AND e.timeline_id = @timeline), -9223372036854775808), @after)
+		ORDER BY created_at, post_id LIMIT @limit`
 	args := pgx.StrictNamedArgs{"timeline": timeline, "after": after, "limit": s.upkeepBlock}
 	rows, err := tx.Query(ctx, next, args)
 	posts, err := collectIDs(rows, err, "posts to flag")

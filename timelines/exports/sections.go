@@ -45,12 +45,12 @@ func accountsOf(table, of, other, condition string) string {
 // postsOf are posts by a table of reactions. They are found by the timeline of the reaction, whose
 // index has the order; its rows outlive a reaction that was taken back.
 func postsOf(table, kind string) string {
-	return `SELECT e.post_id AS key1, 0::bigint AS key2, json_build_object('post', p.code, 'at', r.created_at) AS row
+	return `SELECT e.created_at AS key1, e.post_id AS key2, json_build_object('post', p.code, 'at', r.created_at) AS row
 		FROM timelines t JOIN timeline_entries e ON e.timeline_id = t.id
 			JOIN ` + table + ` r ON r.post_id = e.post_id AND r.account_id = t.their_id JOIN posts p ON p.id = e.post_id
-		WHERE t.kind = '` + kind + `' AND t.their_id = @viewer AND t.term = '' AND e.post_id > @key1
+		WHERE t.kind = '` + kind + `' AND t.their_id = @viewer AND t.term = '' AND (e.created_at, e.post_id) > (@key1::bigint, @key2::bigint)
 			AND p.deleted_at IS NULL
-		ORDER BY e.post_id LIMIT @limit`
+		ORDER BY e.created_at, e.post_id LIMIT @limit`
 }
 
 // Sections are all of them, in the order in which archives have them.
@@ -68,13 +68,13 @@ var Sections = []Section{
 		FROM comments c JOIN posts p ON p.id = c.post_id
 		WHERE c.author_id = @viewer AND c.deleted_at IS NULL AND p.deleted_at IS NULL AND (c.post_id, c.id) > (@key1::bigint, @key2::bigint)
 		ORDER BY c.post_id, c.id LIMIT @limit`},
-	{Name: "likes", keys: 1, query: postsOf("likes", "likes")},
+	{Name: "likes", keys: 2, query: postsOf("likes", "likes")},
 	{Name: "comment_likes", keys: 1, query: `
 		SELECT l.comment_id AS key1, 0::bigint AS key2, json_build_object('post', p.code, 'comment', l.comment_id, 'at', l.created_at) AS row
 		FROM comment_likes l JOIN comments c ON c.id = l.comment_id JOIN posts p ON p.id = c.post_id
 		WHERE l.account_id = @viewer AND c.deleted_at IS NULL AND p.deleted_at IS NULL AND l.comment_id > @key1
 		ORDER BY l.comment_id LIMIT @limit`},
-	{Name: "faves", keys: 1, query: postsOf("faves", "faves")},
+	{Name: "faves", keys: 2, query: postsOf("faves", "faves")},
 	{Name: "subscriptions", keys: 1, query: accountsOf("subscriptions", "subscriber_id", "account_id", `a.kind = 'user' AND `+met)},
 	{Name: "subscribers", keys: 1, query: accountsOf("subscriptions", "account_id", "subscriber_id", met)},
 	{Name: "requests_sent", keys: 1, query: accountsOf("subscription_requests", "subscriber_id", "account_id", met)},

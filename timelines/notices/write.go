@@ -111,10 +111,9 @@ func telling(whom string) string {
 			RETURNING account_id
 		)
 		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
-		SELECT t.id, p.id, @stamp, @stamp, (extract(epoch FROM p.created_at) * 1000000)::bigint
+		SELECT t.id, @post, @stamp, @stamp, (SELECT (extract(epoch FROM created_at) * 1000000)::bigint FROM posts WHERE id = @post)
 		FROM (SELECT DISTINCT account_id FROM told) n
 		JOIN timelines t ON t.kind = 'notifications' AND t.their_id = n.account_id AND t.term = ''
-		JOIN posts p ON p.id = @post
 		ORDER BY t.id
 		ON CONFLICT (timeline_id, post_id) DO UPDATE
 		SET withdrawn = false, entered_at = greatest(e.entered_at, excluded.entered_at),
@@ -217,10 +216,7 @@ func untelling(what string) string {
 			SELECT e.row_at, l.at FROM left_over l
 			JOIN timelines t ON t.kind = 'notifications' AND t.their_id = l.account_id AND t.term = ''
 			CROSS JOIN LATERAL (
-				SELECT e.ctid AS row_at, e.post_id FROM timeline_entries e
-				WHERE e.timeline_id = t.id AND e.post_id >= @post
-				ORDER BY e.post_id LIMIT 1) e
-			WHERE e.post_id = @post
+				SELECT e.ctid AS row_at FROM timeline_entries e WHERE e.post_id = @post AND e.timeline_id = t.id LIMIT 1) e
 		)
 		UPDATE timeline_entries e
 		SET withdrawn = s.at IS NULL, entered_at = coalesce(s.at, e.entered_at), fresh_at = coalesce(s.at, e.fresh_at)

@@ -118,10 +118,8 @@ var scanFresh = `
 			SELECT min(e.entered_at) AS entered_at, bool_or(NOT e.withdrawn) AS present
 			FROM unnest(@among::bigint[]) t(id)
 			CROSS JOIN LATERAL (
-				SELECT e.* FROM timeline_entries e
-				WHERE e.timeline_id = t.id AND e.post_id >= r.id
-				ORDER BY e.post_id LIMIT 1) e
-			WHERE among.rows > @memberships::bigint AND e.post_id = r.id) looked_up
+				SELECT e.* FROM timeline_entries e WHERE e.post_id = r.id AND e.timeline_id = t.id LIMIT 1) e
+			WHERE among.rows > @memberships::bigint) looked_up
 		WHERE NOT r.settled AND coalesce(looked_up.present, among.present)
 	)
 	SELECT m.post_id, m.fresh_at, m.rows, EXISTS (SELECT FROM frontier) AS more,

@@ -272,15 +272,11 @@ func (sn *Snapshot) MembershipsAmong(ctx context.Context, states map[int64]*Post
 	if len(overflowing) == 0 {
 		return nil
 	}
-	// In this form the server can only use the primary key; see bump.go.
 	const query = `
 		SELECT e.post_id, e.timeline_id, e.entered_at, e.withdrawn
 		FROM unnest(@posts::bigint[]) p(id) CROSS JOIN unnest(@timelines::bigint[]) t(id)
 		CROSS JOIN LATERAL (
-			SELECT e.* FROM timeline_entries e
-			WHERE e.timeline_id = t.id AND e.post_id >= p.id
-			ORDER BY e.post_id LIMIT 1) e
-		WHERE e.post_id = p.id
+			SELECT e.* FROM timeline_entries e WHERE e.post_id = p.id AND e.timeline_id = t.id LIMIT 1) e -- looked up, in any plan
 		ORDER BY e.post_id, e.entered_at, e.timeline_id`
 	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": overflowing, "timelines": timelines})
 	if err != nil {
@@ -324,7 +320,8 @@ var stateJoins = `
 					EXISTS (SELECT FROM likes l WHERE l.post_id = p.id AND l.account_id = v.id) AS likes,
 					EXISTS (SELECT FROM faves f WHERE f.post_id = p.id AND f.account_id = v.id) AS faves
 				FROM (SELECT DISTINCT * FROM unnest(@posts_of::bigint[], @viewers::bigint[])) v(post_id, id)
-				JOIN posts p ON p.id = v.post_id) v
+				JOIN (SELECT * FROM posts WHERE id = ANY(@posts) OFFSET 0) p ON p.id = v.post_id -- read once, not for each viewer
+				) v
 			GROUP BY v.post_id) asked ON asked.post_id = p.id`
 
 // stateRow is what stateColumns select: memberships side by side, and those of the viewers asked about
