@@ -15,19 +15,18 @@ import (
 const (
 	// bumpFew is the largest number of filter timelines of a post whose rows all follow a
 	// bump in the comment's own transaction. A post in 5,000 likes timelines would be locked
-	// for 40 to 100 ms.
-	bumpFew = 200
+	// for 40 to 100 ms. riverbench chose the number: where many talk at once, the rows of a post
+	// move once for several comments.
+	bumpFew = 20
 	// bumpBlock is how many rows follow in one block.
 	bumpBlock = 500
 )
 
-// Statements here look up rows of timeline_entries by primary key in an unusual form
-// (post_id >= @post ORDER BY post_id LIMIT 1) and update them by ctid. The planner knows
+// Statements here look up a post's rows one by one (LIMIT 1) and update them by ctid. The planner knows
 // that a post has a handful of rows on average, and would read all rows of a post rather
 // than find three. That is right for most posts, but takes tens of milliseconds under the
-// lock for a post in thousands of likes timelines. For this form the primary key is the
-// only possible plan. A ctid is valid within the statement that read it, because rows of
-// a post are written only under the post's lock.
+// lock for a post in thousands of likes timelines. A ctid is valid within the statement that read it,
+// because rows of a post are written only under the post's lock.
 
 // clockMicros is the clock in the unit of the order columns. It may be used only in a
 // statement that began after the post was locked.
@@ -37,7 +36,7 @@ const clockMicros = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
 var bumped = `NOT EXISTS (SELECT FROM timelines n WHERE n.id = e.timeline_id AND n.kind IN ` + kinds.SQL(kinds.Spec.IsByNotice) + `)`
 
 // bumping is what a bump did. moved are the timelines in which the post moved, without those it has
-// left; rest says that rows have still to follow.
+// left; rest says that rows have still to follow, and that no job is under way for them.
 type bumping struct {
 	moved []int64
 	rest  bool
@@ -54,34 +53,34 @@ func queueBump(b *pgx.Batch, p lockedPost, actor int64) *bumping {
 	// Withdrawn rows follow too: they keep the post's place in rivers where another timeline
 	// still holds it.
 	query := `
-		WITH fresh AS (
-			UPDATE posts p SET fresh_at = @stamp
+		WITH post AS MATERIALIZED (
+			SELECT p.decisive, p.rows_behind FROM posts p
 			WHERE p.id = @post AND (
 				p.created_at > now() - interval '1 day'
 				OR 2 < (SELECT count(*) FROM (
 					SELECT FROM comments c
 					WHERE c.post_id = @post AND c.deleted_at IS NULL AND c.created_at > now() - interval '1 day'
 					LIMIT 3) recent))
-			RETURNING p.decisive
-		), always AS (
-			SELECT unnest(f.decisive) AS id FROM fresh f
+		), always AS MATERIALIZED (
+			SELECT unnest(p.decisive) AS id FROM post p
 			UNION
-			SELECT t.id FROM fresh, timelines t WHERE t.kind = 'post' AND t.their_id = @post AND t.term = ''
+			SELECT t.id FROM post, timelines t WHERE t.kind = 'post' AND t.their_id = @post AND t.term = ''
 			UNION
-			SELECT t.id FROM fresh, timelines t
+			SELECT t.id FROM post, timelines t
 			WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsPersonal) + ` AND t.their_id = @actor AND t.term = ''
 			UNION
-			SELECT t.id FROM fresh, timelines t WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsAggregate) + ` AND t.their_id = 0
+			SELECT t.id FROM post, timelines t WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsAggregate) + ` AND t.their_id = 0
 		), others AS MATERIALIZED (
 			SELECT e.ctid AS at, e.fresh_at FROM timeline_entries e
-			WHERE EXISTS (SELECT FROM fresh) AND e.post_id = @post AND e.timeline_id NOT IN (SELECT id FROM always) AND ` + bumped + `
+			WHERE EXISTS (SELECT FROM post) AND e.post_id = @post AND e.timeline_id NOT IN (SELECT id FROM always) AND ` + bumped + `
 			LIMIT @few + 1
+		), fresh AS (
+			UPDATE posts p SET fresh_at = @stamp, rows_behind = p.rows_behind OR (SELECT count(*) FROM others) > @few
+			WHERE p.id = @post AND EXISTS (SELECT FROM post)
 		), standing AS MATERIALIZED (
 			SELECT e.at FROM always CROSS JOIN LATERAL (
-				SELECT e.ctid AS at, e.post_id, e.fresh_at FROM timeline_entries e
-				WHERE e.timeline_id = always.id AND e.post_id >= @post
-				ORDER BY e.post_id LIMIT 1) e
-			WHERE e.post_id = @post AND e.fresh_at < @stamp
+				SELECT e.ctid AS at, e.fresh_at FROM timeline_entries e WHERE e.post_id = @post AND e.timeline_id = always.id LIMIT 1) e
+			WHERE e.fresh_at < @stamp
 			UNION ALL
 			SELECT at FROM others WHERE fresh_at < @stamp AND (SELECT count(*) FROM others) <= @few
 		), moved AS (
@@ -90,7 +89,7 @@ func queueBump(b *pgx.Batch, p lockedPost, actor int64) *bumping {
 			RETURNING e.timeline_id, e.withdrawn
 		)
 		SELECT ARRAY(SELECT timeline_id FROM moved WHERE NOT withdrawn ORDER BY timeline_id),
-			(SELECT count(*) FROM others) > @few`
+			(SELECT count(*) FROM others) > @few AND NOT (SELECT rows_behind FROM post)`
 	did := &bumping{}
 	b.Queue(query, pgx.StrictNamedArgs{"post": p.ID, "actor": actor, "stamp": p.Stamp, "few": bumpFew}).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&did.moved, &did.rest) })
@@ -108,14 +107,13 @@ func queueBump(b *pgx.Batch, p lockedPost, actor int64) *bumping {
 // that does not hold it, any version is new.
 func (s Maintenance) BumpBlock(ctx context.Context, u PendingBump) error {
 	// This lock of the post is as strong as the UPDATE that draws a version: no row enters
-	// and no other bump happens meanwhile.
-	const lock = `SELECT fresh_at FROM posts WHERE id = @post AND deleted_at IS NULL FOR NO KEY UPDATE`
+	// and no other bump happens meanwhile. A comment that comes after it asks for a job of its own.
+	const lock = `UPDATE posts SET rows_behind = false WHERE id = @post AND deleted_at IS NULL RETURNING fresh_at`
 	block := `
-		WITH behind AS MATERIALIZED (
-			SELECT e.timeline_id, e.ctid AS at FROM timeline_entries e
+		WITH next AS MATERIALIZED (
+			SELECT e.ctid AS at FROM timeline_entries e
 			WHERE e.post_id = @post AND e.timeline_id > @after AND e.fresh_at < @fresh_at AND ` + bumped + `
-		), next AS MATERIALIZED (
-			SELECT at FROM behind ORDER BY timeline_id LIMIT @limit
+			ORDER BY e.timeline_id LIMIT @limit
 		), moved AS (
 			UPDATE timeline_entries e SET fresh_at = @fresh_at
 			FROM next WHERE e.ctid = next.at
@@ -124,7 +122,7 @@ func (s Maintenance) BumpBlock(ctx context.Context, u PendingBump) error {
 		SELECT coalesce(max(timeline_id), 0), count(*) = @limit,
 			coalesce(array_agg(timeline_id ORDER BY timeline_id) FILTER (WHERE NOT withdrawn), '{}')
 		FROM moved`
-	_, err := inTx(ctx, s.core, func(tx pgx.Tx) (struct{}, error) {
+	_, err := inTxOn(ctx, s.pool, planOnce, func(tx pgx.Tx) (struct{}, error) {
 		var none struct{}
 		var freshAt int64
 		err := tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"post": u.PostID}).Scan(&freshAt)
@@ -239,10 +237,8 @@ func withdrawal(post, account int64) (query string, args pgx.StrictNamedArgs) {
 // post.
 const withdrawFromPointless = `standing AS MATERIALIZED (
 			SELECT e.at FROM pointless CROSS JOIN LATERAL (
-				SELECT e.ctid AS at, e.post_id, e.withdrawn FROM timeline_entries e
-				WHERE e.timeline_id = pointless.id AND e.post_id >= @post
-				ORDER BY e.post_id LIMIT 1) e
-			WHERE e.post_id = @post AND NOT e.withdrawn
+				SELECT e.ctid AS at, e.withdrawn FROM timeline_entries e WHERE e.post_id = @post AND e.timeline_id = pointless.id LIMIT 1) e
+			WHERE NOT e.withdrawn
 		)
 		UPDATE timeline_entries e SET withdrawn = true
 		FROM standing WHERE e.ctid = standing.at

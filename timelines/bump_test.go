@@ -2,6 +2,7 @@ package timelines
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -158,6 +159,18 @@ func (w *town) crowd(post int64, n int) {
 		ON CONFLICT DO NOTHING`, post, made)
 }
 
+// followBumps does the jobs of bumps that were announced since events were taken last.
+func (w *town) followBumps() {
+	w.Helper()
+	for next := w.heard.take(); len(next) > 0; next = w.heard.take() {
+		for _, e := range next {
+			if e, ok := e.(PendingBump); ok {
+				w.must(w.Maintenance.BumpBlock(w.Context(), e))
+			}
+		}
+	}
+}
+
 // notWithdrawn are all timelines that hold the post.
 func (w *town) notWithdrawn(post int64) []int64 {
 	w.Helper()
@@ -169,7 +182,7 @@ func TestBumpOfFew(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")
 	p := w.post(bob, "hello")
-	w.crowd(p.PostID, 100) // 100 likes and 86 discussions
+	w.crowd(p.PostID, 10) // likes, and most of their discussions
 	w.heard.take()
 	c := w.comment(bob, p.Code)
 	w.same("touched", c.Touched, w.notWithdrawn(p.PostID))
@@ -254,4 +267,37 @@ func TestLikeAgainWhileBehind(t *testing.T) {
 	_, err = w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	w.same("row", w.row(likes, p.PostID), row{entered, w.freshAt(p.PostID), false})
+}
+
+// Comments that come before the job of a bump has begun are moved with it, and ask for no other. One that
+// comes later asks again.
+func TestManyCommentsAreOneJob(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	c := w.post(bob, "hello")
+	w.crowd(c.PostID, bumpFew+1)
+	bumps := func() (n int) {
+		for _, e := range w.heard.take() {
+			if _, ok := e.(PendingBump); ok {
+				n++
+			}
+		}
+		return n
+	}
+	bumps()
+	behind := func() int {
+		return value[int](w, `SELECT count(*)::int FROM timeline_entries e JOIN posts p ON p.id = e.post_id WHERE p.id = $1 AND e.fresh_at < p.fresh_at`, c.PostID)
+	}
+	for i, want := range []int{1, 0, 0} {
+		w.say(ann, c.Code, fmt.Sprint("comment ", i))
+		w.same(fmt.Sprint("jobs of comment ", i), bumps(), want)
+	}
+	if behind() == 0 {
+		t.Error("the rows of a crowd moved in the comment's transaction")
+	}
+	w.must(w.Maintenance.BumpBlock(t.Context(), PendingBump{PostID: c.PostID}))
+	w.same("rows left behind", behind(), 0)
+	bumps()
+	w.say(ann, c.Code, "once more")
+	w.same("jobs of a later comment", bumps(), 1)
 }

@@ -43,7 +43,7 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 	if err := errors.Join(checkKey(n.Key), attach.check()); err != nil {
 		return Change{}, err
 	}
-	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+	return s.changePost(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, n.Author, n.Code)
 		if err != nil {
 			return Change{}, err
@@ -85,11 +85,6 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return Change{}, fmt.Errorf("bump post: %w", err)
 		}
-		if bump.rest {
-			if err := s.announceTx(ctx, tx, PendingBump{PostID: p.ID}); err != nil {
-				return Change{}, err
-			}
-		}
 		written := writing{body, !n.Plain}
 		named, err := s.indexTextTx(ctx, tx, &c, p, c.CommentID, written, false)
 		if err != nil {
@@ -108,7 +103,11 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		if err := drafts.RemoveTx(ctx, tx, n.Author, n.Draft); err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, c, slices.Concat(bump.moved, entered, named, told, aggregates))
+		var also []Event
+		if bump.rest {
+			also = append(also, PendingBump{PostID: p.ID})
+		}
+		return s.touchTx(ctx, tx, c, slices.Concat(bump.moved, entered, named, told, aggregates), also...)
 	})
 }
 

@@ -89,10 +89,10 @@ func lockPostIfTx(ctx context.Context, tx pgx.Tx, actor int64, code, condition s
 }
 
 // touchTx ends the change of a post: it announces the timelines that the post entered,
-// left or was bumped in. Without any, only the fold changed, which is announced too.
-func (s *core) touchTx(ctx context.Context, tx pgx.Tx, c Change, touched []int64) (Change, error) {
+// left or was bumped in, and what else is to be announced. Without any, only the fold changed, which is announced too.
+func (s *core) touchTx(ctx context.Context, tx pgx.Tx, c Change, touched []int64, also ...Event) (Change, error) {
 	c.Touched = union(touched, nil)
-	return c, s.announceTx(ctx, tx, Touched{PostID: c.PostID, Timelines: c.Touched})
+	return c, s.announceTx(ctx, tx, append(also, Touched{PostID: c.PostID, Timelines: c.Touched})...)
 }
 
 // Edit changes the text of the actor's own post; it bumps nothing. The post enters

@@ -165,6 +165,7 @@ func TestSearchTags(t *testing.T) {
 		w.must(second(w.Comments.Edit(t.Context(), ann.ID, c.Code, said.CommentID, text)))
 		indexed(c.PostID, said.CommentID, text)
 	}
+	w.followBumps()
 	w.sound()
 	w.must(second(w.Posts.Delete(t.Context(), ann.ID, c.Code)))
 	w.finds(0, "#हिन्दी", texts[12])

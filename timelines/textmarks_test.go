@@ -140,13 +140,8 @@ func TestHashtagsAndBumps(t *testing.T) {
 		if crowd > 0 {
 			w.crowd(c.PostID, crowd)
 		}
-		w.heard.take()
 		w.say(ann, c.Code, "indeed")
-		for _, e := range w.heard.take() {
-			if e, ok := e.(PendingBump); ok {
-				w.must(w.Maintenance.BumpBlock(t.Context(), e))
-			}
-		}
+		w.followBumps()
 		w.same(fmt.Sprintf("the row's freshness after a bump, crowd of %d", crowd),
 			w.row(river, c.PostID).FreshAt, w.freshAt(c.PostID))
 	}
