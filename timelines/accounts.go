@@ -332,8 +332,8 @@ func (s Accounts) MostFollowed(ctx context.Context, kind string, limit int) ([]i
 // How many of the people whom somebody follows, those followed last, are asked whom they follow,
 // and how many answers of each count.
 const (
-	friendsAsked  = 300
-	friendsFollow = 1000
+	friendsAsked  = 50
+	friendsFollow = 200
 )
 
 // FollowedByFriends returns the ids of at most limit accounts that the viewer does not follow,
