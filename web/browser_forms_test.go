@@ -163,9 +163,9 @@ func TestWithoutScripts(t *testing.T) {
 	b.Do(chromedp.SendKeys(chromedp.CSS(`.box textarea`), "an answer"))
 	send(b, chromedp.Click(chromedp.CSS(`.box form button`)))
 	says(a, "an answer", true)
-	send(a, chromedp.Click(chromedp.CSS(`.comment .heartbox`)))
+	send(a, chromedp.Click(chromedp.CSS(`.comment [form=hearts]`)))
 	says(a, "Unlike. Liked by 1 person", true)
-	send(a, chromedp.Click(chromedp.CSS(`.comment .heartbox`)))
+	send(a, chromedp.Click(chromedp.CSS(`.comment [form=hearts]`)))
 	says(a, `title="Unlike"`, false)
 	send(b, chromedp.Navigate(s.HTTP.URL+"/everything"))
 	send(b, chromedp.Click(chromedp.CSS(`.acts form button`)))
@@ -200,10 +200,10 @@ func TestLikesOfCommentsInBrowser(t *testing.T) {
 		x.Live()
 	}
 	webtest.Eval[bool](b, `(window.same = true)`)
-	webtest.Eval[bool](b, fmt.Sprintf(`(document.querySelector('#%s .heartbox').click(), document.querySelector('#%s .heartbox').click(), true)`, one, other))
+	webtest.Eval[bool](b, fmt.Sprintf(`(document.querySelector('#%s [form=hearts]').click(), document.querySelector('#%s [form=hearts]').click(), true)`, one, other))
 	for _, comment := range []string{one, other} {
-		b.Await(comment+" pressed", fmt.Sprintf(`document.querySelector('#%s .heartbox').ariaPressed === 'true'`, comment))
-		a.Await(comment+" counted", fmt.Sprintf(`document.querySelector('#%s .heartbox').textContent.trim() === '1'`, comment))
+		b.Await(comment+" pressed", fmt.Sprintf(`document.querySelector('#%s [form=hearts]').ariaPressed === 'true'`, comment))
+		a.Await(comment+" counted", fmt.Sprintf(`document.querySelector('#%s [form=hearts]').textContent.trim() === '1'`, comment))
 	}
 	if !webtest.Eval[bool](b, `window.same === true`) {
 		t.Error("the page was left")

@@ -32,7 +32,7 @@ func TestNotifications(t *testing.T) {
 		b.Get(address).Wants(200).Has(unreadOne, `<span>1</span>`)
 	}
 	s.FollowUp()
-	b.Get(page).Has(">ann</bdi>", "liked your post", "Hello there", `class="fresh`, unreadOne)
+	b.Get(page).Has(">ann</a>", "liked your post", "Hello there", `class="fresh`, unreadOne)
 	b.Get("/everything").Lacks(unreadOne)
 	b.Get(page).Has("liked your post").Lacks(`class="fresh`)
 
@@ -41,7 +41,7 @@ func TestNotifications(t *testing.T) {
 	said := cid.Comment(code, "an answer")
 	ann.Comment(code, "another")
 	s.FollowUp()
-	b.Get(page).Has(">ann</bdi>", "commented on your post", "another", "liked your post", unreadOne)
+	b.Get(page).Has(">ann</a>", "commented on your post", "another", "liked your post", unreadOne)
 	ann.LikeComment(code, own.CommentID)
 	other := ann.Post("over there, @bob").Code
 	ann.Post("a message", "bob")

@@ -38,6 +38,17 @@ func writtenHTML(body string, withMarkup bool) string {
 	return textHTML(body)
 }
 
+// shownHTML is writtenHTML for our own pages. They run from left to right, so that paragraphs without
+// anything that turns need not find their direction. People's quotation marks are escaped: the
+// attribute is ours wherever it stands.
+func shownHTML(body string, withMarkup bool) string {
+	html := writtenHTML(body, withMarkup)
+	if strings.ContainsFunc(body, turning) {
+		return html
+	}
+	return strings.ReplaceAll(html, ` dir="auto"`, "")
+}
+
 // PlainText is a text without its markup, if it has any.
 func PlainText(body string, withMarkup bool) string {
 	if withMarkup {
