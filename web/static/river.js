@@ -47,7 +47,6 @@ function boxes(within) {
     const made = box.content.cloneNode(true);
     const form = made.querySelector('form');
     form.setAttribute('action', `${place}/comments`);
-    form.querySelector('textarea').id = `${entry.id}-text`;
     const own = { key: newKey(), back: `${river.dataset.page}#${entry.id}`, draft: place };
     for (const [name, value] of Object.entries(own)) form.elements[name].setAttribute('value', value);
     link.replaceWith(made);
