@@ -59,7 +59,7 @@ func TestFormsWhileServerIsAway(t *testing.T) {
 	back := away(s)
 	b.Await("the page to notice", `document.documentElement.dataset.live === '0'`)
 	const press = `(((form) => form.querySelector('button:not([type=button])') ?? form)(document.querySelector('%s')).click(), true)`
-	like, box := `#p-`+first+`-acts [formaction$="/like"]`, `#p-`+first+`-box form`
+	like, box := `#p-`+first+` > .acts [formaction$="/like"]`, `#p-`+first+`-box form`
 	other, post := `#p-`+third+`-box form`, `#composer form`
 	webtest.Eval[bool](b, `(document.querySelector('#composer textarea').value = 'a post', true)`)
 	for _, form := range []string{like, box, other, post} {
@@ -121,7 +121,7 @@ func TestWaitingFormHurriesThePage(t *testing.T) {
 	s.CloseAll(live.CloseTooFast, "too fast") // the page tries again in 16 seconds at the soonest
 	b.Await("the page to notice", `document.documentElement.dataset.live === '0'`)
 	back := away(s)
-	webtest.Eval[bool](b, fmt.Sprintf(`(document.querySelector('#p-%s-acts [formaction$="/like"]').click(), true)`, first))
+	webtest.Eval[bool](b, fmt.Sprintf(`(document.querySelector('#p-%s > .acts [formaction$="/like"]').click(), true)`, first))
 	b.Await("word that it waits", `document.querySelector('[data-said]')`)
 	back()
 	b.Live()

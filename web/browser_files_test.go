@@ -62,12 +62,12 @@ func TestUploadsInABrowser(t *testing.T) {
 	b.Shows(code, "body", "pasted.bin")
 	s.MakePictures()
 	for _, tab := range []*webtest.Tab{a, b} {
-		tab.Await("the picture", `[...document.querySelectorAll('#p-`+code+`-body .pic img:not(.blur)')].some((i) => i.alt === 'A lake in fog' && i.complete && i.naturalWidth > 0)`)
+		tab.Await("the picture", `[...document.querySelectorAll('#p-`+code+` > .body .pic img:not(.blur)')].some((i) => i.alt === 'A lake in fog' && i.complete && i.naturalWidth > 0)`)
 	}
 	a.SaysNone("dropped.bin")
 
 	// A comment that is only a picture, sent before the file has arrived.
-	a.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts .talk`)))
+	a.Do(chromedp.Click(chromedp.CSS(`#p-` + code + ` > .acts .talk`)))
 	webtest.Eval[bool](a, `(() => {
 		const box = document.querySelector('#p-`+code+`-box');
 		new MutationObserver((_, observer) => {
@@ -78,8 +78,8 @@ func TestUploadsInABrowser(t *testing.T) {
 		return true;
 	})()`)
 	a.Do(chromedp.SetUploadFiles(chromedp.CSS(`#p-`+code+`-box .attach input`), []string{file("cat.jpg", webtest.Photo(900, 900))}))
-	a.Await("a comment", `document.querySelector('#p-`+code+`-comments .coming, #p-`+code+`-comments .pic')`)
+	a.Await("a comment", `document.querySelector('#p-`+code+` > .comments .coming, #p-`+code+` > .comments .pic')`)
 	s.MakePictures()
-	b.Await("its picture", `document.querySelector('#p-`+code+`-comments .pic img')`)
+	b.Await("its picture", `document.querySelector('#p-`+code+` > .comments .pic img')`)
 	a.EqualsReload()
 }

@@ -34,15 +34,15 @@ func TestUnfoldedCommentsStay(t *testing.T) {
 	b.Live()
 	count := func(n int) {
 		t.Helper()
-		b.Await(fmt.Sprint(n, " comments"), fmt.Sprintf(`document.querySelectorAll('#p-%s-comments .comment').length === %d`, post.Code, n))
+		b.Await(fmt.Sprint(n, " comments"), fmt.Sprintf(`document.querySelectorAll('#p-%s > .comments .comment').length === %d`, post.Code, n))
 	}
 	count(3)
-	more := chromedp.CSS(`#p-` + post.Code + `-comments .more`)
+	more := chromedp.CSS(`#p-` + post.Code + ` > .comments .more`)
 	b.Do(chromedp.Click(more))
 	count(53)
 	ann.Comment(post.Code, "one more while unfolded")
 	b.Shows(post.Code, "comments", "one more while unfolded")
-	if got := webtest.Eval[int](b, `document.querySelectorAll('#p-`+post.Code+`-comments .comment').length`); got < 53 {
+	if got := webtest.Eval[int](b, `document.querySelectorAll('#p-`+post.Code+` > .comments .comment').length`); got < 53 {
 		t.Errorf("%d comments are left of 53 unfolded ones", got)
 	}
 	b.Do(chromedp.Click(more))
@@ -97,12 +97,12 @@ func TestFormsInPlace(t *testing.T) {
 		t.Error("the complaint is still there after the comment went through")
 	}
 	// A double click likes, and does not unlike.
-	webtest.Eval[bool](a, `(() => { const b = document.querySelector('#p-`+post.Code+`-acts form button'); b.click(); b.click(); return true; })()`)
+	webtest.Eval[bool](a, `(() => { const b = document.querySelector('#p-`+post.Code+` > .acts form button'); b.click(); b.click(); return true; })()`)
 	a.Shows(post.Code, "likes", "you")
 	a.Comment(post.Code, "a second one")
 	a.Shows(post.Code, "comments", "a second one")
 	replied()
-	if got := webtest.Eval[int](a, `document.querySelectorAll('#p-`+post.Code+`-comments .comment').length`); got != 2 {
+	if got := webtest.Eval[int](a, `document.querySelectorAll('#p-`+post.Code+` > .comments .comment').length`); got != 2 {
 		t.Errorf("%d comments, want 2", got)
 	}
 	// A form that a browser brought back with the key it was sent with: its new text is
@@ -311,9 +311,9 @@ func TestRepliesTakenBackInBrowser(t *testing.T) {
 	}
 	edit("another word") // from here on the server knows what the page shows
 	press := func(act string) {
-		webtest.Eval[bool](b, `(document.querySelector('#p-`+post.Code+`-acts [formaction$="/`+act+`"]').click(), true)`)
+		webtest.Eval[bool](b, `(document.querySelector('#p-`+post.Code+` > .acts [formaction$="/`+act+`"]').click(), true)`)
 	}
-	const offered = `document.querySelector('#p-%s-acts [formaction$="/%s"]')`
+	const offered = `document.querySelector('#p-%s > .acts [formaction$="/%s"]')`
 	press("like")
 	b.Await("the like", fmt.Sprintf(offered, post.Code, "unlike"))
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -366,7 +366,7 @@ func TestDoubleClicks(t *testing.T) {
 			window.fetch = (address, how) => (how?.method === 'POST' && sent.push(new URL(address).pathname), plain(address, how));
 			return true;
 		})()`)
-		button := func(code string) string { return `#p-` + code + `-acts [formaction$="/` + c.act + `"]` }
+		button := func(code string) string { return `#p-` + code + ` > .acts [formaction$="/` + c.act + `"]` }
 		sent := func(want ...string) {
 			t.Helper()
 			var paths []string

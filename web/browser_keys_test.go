@@ -26,7 +26,7 @@ func TestCommentByKeys(t *testing.T) {
 	code := ann.Post("to comment on").Code
 	b := s.Tab(browser, "ann")
 	b.SignIn("ann")
-	talk, text := chromedp.CSS(`#p-`+code+`-acts .talk`), `#p-`+code+`-box textarea`
+	talk, text := chromedp.CSS(`#p-`+code+` > .acts .talk`), `#p-`+code+`-box textarea`
 	focused := func(what string) {
 		t.Helper()
 		b.Await("the focus on "+what, fmt.Sprintf(`document.activeElement === document.querySelector(%q)`, what))
@@ -34,7 +34,7 @@ func TestCommentByKeys(t *testing.T) {
 	esc := func() {
 		t.Helper()
 		b.Do(chromedp.KeyEvent(kb.Escape))
-		focused(`#p-` + code + `-acts .talk`)
+		focused(`#p-` + code + ` > .acts .talk`)
 		b.Await("the box to be closed", fmt.Sprintf(`!document.querySelector('#p-%s-box details').open`, code))
 	}
 	b.Visit("/everything")
@@ -88,8 +88,8 @@ func TestHideUndone(t *testing.T) {
 	webtest.Eval[bool](b, `window.same = true`)
 	order := `[...document.querySelectorAll('#river > *')].map((e) => e.dataset.post ?? e.querySelector('[data-undo]')?.dataset.undo).join()`
 	was := webtest.Eval[string](b, order)
-	menu := `#p-` + code + `-acts .menu summary`
-	hide, undo := `#p-`+code+`-acts [formaction$="/hide"]`, `[data-undo="`+code+`"] button`
+	menu := `#p-` + code + ` > .acts .menu summary`
+	hide, undo := `#p-`+code+` > .acts [formaction$="/hide"]`, `[data-undo="`+code+`"] button`
 	for _, by := range []string{"mouse", "keys"} {
 		if by == "mouse" {
 			b.Do(chromedp.Click(chromedp.CSS(menu)), chromedp.Click(chromedp.CSS(hide)))
@@ -145,7 +145,7 @@ func TestLostConnectionIsSaid(t *testing.T) {
 	b.SignIn("ann")
 	b.Visit("/everything")
 	b.Live()
-	b.Do(chromedp.EmulateViewport(390, 800), chromedp.Click(chromedp.CSS(`#p-`+code+`-acts .talk`)))
+	b.Do(chromedp.EmulateViewport(390, 800), chromedp.Click(chromedp.CSS(`#p-`+code+` > .acts .talk`)))
 	before := webtest.Eval[map[string]float64](b, where)
 	const line = `document.querySelector('.lost[role=status]')`
 	said := `(() => { const e = ` + line + `, box = e.getBoundingClientRect();
@@ -210,7 +210,7 @@ func TestLetterKeys(t *testing.T) {
 	b.Pressed(second, "heart", true)
 	press("s")
 	b.Pressed(second, "save", true)
-	b.Await("the rest of the page to be as it was", fmt.Sprintf(`document.querySelector('#p-%s-acts .heart').ariaPressed === 'false'`, first))
+	b.Await("the rest of the page to be as it was", fmt.Sprintf(`document.querySelector('#p-%s > .acts .heart').ariaPressed === 'false'`, first))
 	press("c")
 	b.Await("the box", fmt.Sprintf(`document.activeElement === document.querySelector('#p-%s-box textarea')`, second))
 	empty()
@@ -275,7 +275,7 @@ func TestLettersNeedAChosenPost(t *testing.T) {
 	b.Visit("/")
 	b.Live()
 	idle("nothing chosen")
-	b.Do(chromedp.Focus(chromedp.CSS(`#p-` + last + `-acts .menu summary`)))
+	b.Do(chromedp.Focus(chromedp.CSS(`#p-` + last + ` > .acts .menu summary`)))
 	idle("a post that has the focus, and was not chosen")
 	b.Do(chromedp.KeyEvent("j"))
 	b.Await("a choice", `document.activeElement.matches('#river > .entry')`)
@@ -336,7 +336,7 @@ func TestLettersAreUndone(t *testing.T) {
 	bob.Visitor().Get("/filter/saved").Has("words")
 
 	// By the mouse the button shows what it did, and nothing else is said.
-	b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts .heart`)))
+	b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + ` > .acts .heart`)))
 	b.Pressed(code, "heart", true)
 	if webtest.Eval[bool](b, `document.querySelector('.acted').childElementCount > 0`) {
 		t.Error("a press of the mouse is said as well")

@@ -40,7 +40,7 @@ func TestTwoBrowsers(t *testing.T) {
 	// Her own post may come by the socket before the reply to the form does.
 	a.Await("the composer to be empty", `document.querySelector('#composer textarea').value === ''`)
 	b.Shows(code, "body", "a post by ann")
-	b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts form button`)))
+	b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + ` > .acts form button`)))
 	b.Pressed(code, "heart", true)
 	a.Shows(code, "likes", "bob")
 	a.Comment(code, "the first word")
@@ -100,7 +100,7 @@ func TestPatchesDisturbNobody(t *testing.T) {
 	top := codes[len(codes)-1]
 
 	// Bob is writing under the first entry.
-	b.Do(chromedp.Click(chromedp.CSS(`#p-`+top+`-acts .talk`)), chromedp.SendKeys(chromedp.CSS(`#p-`+top+`-box textarea`), "half a comment"))
+	b.Do(chromedp.Click(chromedp.CSS(`#p-`+top+` > .acts .talk`)), chromedp.SendKeys(chromedp.CSS(`#p-`+top+`-box textarea`), "half a comment"))
 	webtest.Eval[bool](b, `document.activeElement.setSelectionRange(2, 6) ?? (window.box = document.activeElement, true)`)
 	before := webtest.Eval[float64](b, `box.getBoundingClientRect().top`)
 	ann.Comment(top, "meanwhile")
@@ -123,7 +123,7 @@ func TestPatchesDisturbNobody(t *testing.T) {
 	b.Do(chromedp.Click(chromedp.CSS(`#news button`)))
 	b.Await("bob at the top", `scrollY === 0 && document.querySelector('#news').hidden`)
 	middle := codes[12]
-	webtest.Eval[bool](b, `(document.querySelector('#p-`+middle+`').scrollIntoView({block: 'center'}), getSelection().selectAllChildren(document.querySelector('#p-`+middle+`-body p')), true)`)
+	webtest.Eval[bool](b, `(document.querySelector('#p-`+middle+`').scrollIntoView({block: 'center'}), getSelection().selectAllChildren(document.querySelector('#p-`+middle+` > .body p')), true)`)
 	selected := webtest.Eval[string](b, `getSelection().toString()`)
 	before = webtest.Eval[float64](b, `document.querySelector('#p-`+middle+`').getBoundingClientRect().top`)
 	bob.Like(middle)

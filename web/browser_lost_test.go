@@ -85,7 +85,7 @@ func TestMuteUndone(t *testing.T) {
 	b.SignIn("bob")
 	b.Visit(view.NotificationsPath)
 	b.Live()
-	webtest.Eval[bool](b, fmt.Sprintf(`(document.querySelector('#p-%s-acts [formaction$="/mute"]').click(), true)`, code))
+	webtest.Eval[bool](b, fmt.Sprintf(`(document.querySelector('#p-%s > .acts [formaction$="/mute"]').click(), true)`, code))
 	undo := fmt.Sprintf(`[data-undo="%s"] button`, code)
 	b.Await("the line", `document.querySelector('.hint [data-undo]')?.parentElement.textContent.includes('no more notifications about this post')`)
 	b.Do(chromedp.Click(chromedp.CSS(undo)))

@@ -27,7 +27,7 @@ func TestFirstUnreadInABrowser(t *testing.T) {
 	}
 	first := bob.Comment(code, "the first unread").CommentID
 	bob.Comment(code, "the second unread")
-	fresh := `#p-` + code + `-likes .fresh`
+	fresh := `#p-` + code + ` > .likes .fresh`
 	for _, b := range []*webtest.Tab{desk, phone} {
 		b.Await("the number", `document.querySelector('`+fresh+`')?.textContent === '2 new'`)
 	}

@@ -27,12 +27,12 @@ func TestPicturesOpenOverThePage(t *testing.T) {
 	b.Live()
 	code := b.CodeOf("Two evenings")
 	pic := func(nth string) chromedp.Action[chromedp.Void] {
-		return chromedp.Click(chromedp.CSS(`#p-` + code + `-body .pic:nth-child(` + nth + `)`))
+		return chromedp.Click(chromedp.CSS(`#p-` + code + ` > .body .pic:nth-child(` + nth + `)`))
 	}
 	shows := func(nth string) {
 		t.Helper()
 		b.Await("picture "+nth, `(() => {
-			const link = document.querySelector('#p-`+code+`-body .pic:nth-child(`+nth+`)'), image = document.querySelector('.viewer[open] img');
+			const link = document.querySelector('#p-`+code+` > .body .pic:nth-child(`+nth+`)'), image = document.querySelector('.viewer[open] img');
 			return image?.complete && image.naturalWidth > 0 && image.src === link.href && image.alt === link.lastElementChild.alt;
 		})()`)
 	}

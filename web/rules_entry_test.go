@@ -17,7 +17,11 @@ func (c *ruleCheck) parts(a *webtest.Answer, r *ruleRow, article string) map[str
 	c.t.Helper()
 	parts, last := map[string]string{}, "head"
 	for _, name := range append(slices.Clone(view.PartNames[:]), "box") {
-		text, after, ok := strings.Cut(article, `<div id="p-`+r.code+"-"+name+`"`)
+		begin := `<div class="` + name + `"`
+		if name == "box" {
+			begin = `<div id="p-` + r.code + `-box"`
+		}
+		text, after, ok := strings.Cut(article, begin)
 		if !ok {
 			c.errorf(a, "%s has no %s", r, name)
 			return parts

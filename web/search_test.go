@@ -226,7 +226,7 @@ func TestSearchInABrowser(t *testing.T) {
 	code := ann.Post("a new word").Code
 	b.Shows(code, "body", "a new word")
 	b.Do(chromedp.Click(chromedp.CSS(`#news button`)))
-	b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts form button`)))
+	b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + ` > .acts form button`)))
 	b.Pressed(code, "heart", true)
 	bob.Comment(code, "indeed")
 	b.Shows(code, "comments", "indeed")

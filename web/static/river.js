@@ -17,7 +17,7 @@ const pageSize = 25;
 const parts = { why: 0, acts: 0, body: 1, likes: 1, comments: 1 };
 
 const entryOf = (code) => document.getElementById(`p-${code}`);
-const partOf = (entry, name) => entry.querySelector(`#${CSS.escape(`${entry.id}-${name}`)}`);
+const partOf = (entry, name) => entry.querySelector(`:scope > .${name}`);
 const entries = () => [...river.querySelectorAll(':scope > [data-post]')];
 const place = (entry) => Number(entry.dataset.place);
 // A version is the two numbers of a stamp, and a token of the server for what the reader
@@ -291,7 +291,7 @@ function apply(frame, reply = false) {
   const fresh = frame.html ? parse(frame.html) : null;
   for (const [name, half] of Object.entries(parts)) {
     if (stamp[half] < shown[half]) continue;
-    const to = fresh ? fresh.querySelector(`#${CSS.escape(`${entry.id}-${name}`)}`) : section(frame.parts?.[name]);
+    const to = fresh ? partOf(fresh.querySelector('[data-post]'), name) : section(frame.parts?.[name]);
     const at = partOf(entry, name);
     if (to && at) patch(entry, name, at, to);
   }
@@ -921,8 +921,8 @@ addEventListener('click', async (event) => {
   event.preventDefault();
   if (more.ariaBusy) return;
   more.ariaBusy = 'true';
-  const part = more.closest(`[id^="${entry.id}-"]:not(.more)`);
-  const name = part.id.slice(entry.id.length + 1);
+  const part = more.closest('[data-post] > *');
+  const name = part.className;
   try {
     await step(more, name, part);
   } catch {

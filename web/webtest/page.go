@@ -395,11 +395,11 @@ func PartsOf(article string) map[string]string {
 	names := []string{"why", "body", "acts", "likes", "comments", "box"}
 	at := make([]int, 0, len(names)+1)
 	for _, name := range names {
-		m := regexp.MustCompile(`id="p-[0-9a-z]{10}-` + name + `"`).FindStringIndex(article)
-		if m == nil {
+		m := strings.Index(article, `class="`+name+`"`)
+		if m < 0 {
 			return parts
 		}
-		at = append(at, m[0])
+		at = append(at, m)
 	}
 	for i, name := range names[:len(names)-1] {
 		_, text, _ := strings.Cut(article[at[i]:at[i+1]], ">")

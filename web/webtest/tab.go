@@ -244,7 +244,7 @@ func (b *Tab) Comment(code, text string) {
 	// The last one may be shown by the socket before its answer comes, which closes the box.
 	b.Await("no comment under way", `!document.querySelector('#p-`+code+`-box form')?.ariaBusy`)
 	if Eval[bool](b, `Boolean(document.querySelector('#p-`+code+`-box details:not([open])'))`) {
-		b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts .talk`)))
+		b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + ` > .acts .talk`)))
 	}
 	b.Write(`#p-`+code+`-box form`, text)
 }
@@ -252,13 +252,13 @@ func (b *Tab) Comment(code, text string) {
 // Pressed waits until a button of an entry, such as like, is pressed or not.
 func (b *Tab) Pressed(code, button string, pressed bool) {
 	b.T.Helper()
-	b.Await(fmt.Sprintf("%s pressed: %v", button, pressed), fmt.Sprintf(`document.querySelector('#p-%s-acts .%s')?.ariaPressed === '%v'`, code, button, pressed))
+	b.Await(fmt.Sprintf("%s pressed: %v", button, pressed), fmt.Sprintf(`document.querySelector('#p-%s > .acts .%s')?.ariaPressed === '%v'`, code, button, pressed))
 }
 
 // Shows waits until a part of an entry says text.
 func (b *Tab) Shows(code, part, text string) {
 	b.T.Helper()
-	b.Await(part+" saying "+text, fmt.Sprintf(`document.querySelector('#p-%s-%s')?.textContent.includes(%q)`, code, part, text))
+	b.Await(part+" saying "+text, fmt.Sprintf(`document.querySelector('#p-%s > .%s')?.textContent.includes(%q)`, code, part, text))
 }
 
 // CodeOf waits for an entry that says text and returns its code.
@@ -362,7 +362,7 @@ func (b *Tab) Begin(code, text string) {
 	b.T.Helper()
 	b.Await("the box", `document.querySelector('#p-`+code+`-box form')`)
 	if Eval[bool](b, `Boolean(document.querySelector('#p-`+code+`-box details:not([open])'))`) {
-		b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts .talk`)))
+		b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + ` > .acts .talk`)))
 	}
 	b.Do(chromedp.SendKeys(chromedp.CSS(`#p-`+code+`-box textarea`), text))
 }
