@@ -397,7 +397,7 @@ var mutants = []mutant{
 // Edits of several mutants.
 var (
 	unseen = []edit{
-		{"rivers/lookup.go", "WHERE (r.state = 'live' OR r.state = 'building')`\n	lookUpByViewer", "WHERE r.state = 'live'`\n	lookUpByViewer"},
+		{"rivers/lookup.go", "WHERE r.state = 'live' OR r.state = 'building')\n		SELECT now()", "WHERE r.state = 'live')\n		SELECT now()"},
 		{"rivers/lookup.go", "WHERE (r.state = 'live' OR r.state = 'building') AND (t.user_id", "WHERE r.state = 'live' AND (t.user_id"},
 	}
 	entryVersions = []edit{{"rivers/entry.go", "excluded.version > entries.version AND", ""}}

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/bidi"
 )
 
-// TestOnward compares the characters of which a text is taken to run from left to right with Unicode.
+// TestOnward compares the characters that leave a text to run from left to right with Unicode.
 func TestOnward(t *testing.T) {
 	for r := range utf8.MaxRune {
 		if !onward(r) {
