@@ -15,9 +15,9 @@ import (
 const (
 	// bumpFew is the largest number of filter timelines of a post whose rows all follow a
 	// bump in the comment's own transaction. A post in 5,000 likes timelines would be locked
-	// for 40 to 100 ms. riverbench chose the number: where many talk at once, the rows of a post
-	// move once for several comments.
-	bumpFew = 20
+	// for 40 to 100 ms. A page that is built between a comment and its job misses the post if it
+	// would hold it for such a timeline alone. So the rows of most posts do not wait.
+	bumpFew = 100
 	// bumpBlock is how many rows follow in one block.
 	bumpBlock = 500
 )

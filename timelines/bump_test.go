@@ -182,7 +182,7 @@ func TestBumpOfFew(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")
 	p := w.post(bob, "hello")
-	w.crowd(p.PostID, 10) // likes, and most of their discussions
+	w.crowd(p.PostID, 50) // likes, and most of their discussions
 	w.heard.take()
 	c := w.comment(bob, p.Code)
 	w.same("touched", c.Touched, w.notWithdrawn(p.PostID))
