@@ -87,7 +87,11 @@ func (s *backedUp) backup() {
 	begun := make(chan bool)
 	go func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			response, err := s.bob.client.PostForm(s.bob.base+"/posts", url.Values{"body": {fmt.Sprint("meanwhile ", i)}, "back": {"/"}})
+			post := url.Values{"body": {fmt.Sprint("meanwhile ", i)}, "back": {"/"}}
+			if i >= 5 {
+				post.Set("to", "~eyes") // however long it takes, a stranger's first page shows the posts before
+			}
+			response, err := s.bob.client.PostForm(s.bob.base+"/posts", post)
 			if err != nil {
 				wrote <- err
 				return
