@@ -98,7 +98,8 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		// Readers bring searches up to date.
 		"searches": kindsThat(spec.isSearch),
 	}
-	query, most, pairs := lookUpByTimeline, s.opts.Few+1, math.MaxInt64 // rivers that the scope does not begin with
+	// most is of rivers that the scope does not begin with, pairs of registrations.
+	query, most, pairs := lookUpByTimeline, s.opts.Few+1, math.MaxInt64
 	switch {
 	case scope.Actor != 0:
 		query, args["most"] = lookUpFew, most
@@ -136,7 +137,8 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		return s.lookUp(ctx, touched, scope)
 	}
 	f.targets = rivers.targets
-	if f.many = (scope.Actor != 0 || scope.Open) && others == most || f.pairs == pairs; f.many {
+	bounded, cut := scope.Actor != 0 || scope.Open, f.pairs == pairs
+	if f.many = cut || bounded && others == most; f.many {
 		f.targets = slices.DeleteFunc(f.targets, func(t *target) bool {
 			return scope.Open && !t.open || !scope.Open && t.name.UserID != scope.Actor
 		})

@@ -53,6 +53,7 @@ func (s Maintenance) flagBlockTx(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return fmt.Errorf("find a feed to flag: %w", err)
 	}
+	// The order is that of creation. If the last post has left the feed meanwhile, all begins anew.
 	const next = `
 		SELECT post_id FROM timeline_entries
 		WHERE timeline_id = @timeline AND (created_at, post_id) > (
