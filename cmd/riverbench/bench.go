@@ -111,7 +111,9 @@ func (b *bench) repeat(ctx context.Context, r row) ([]report.Figure, error) {
 		figures = append(figures, figure(inYardsticks, "", 2*alone.Median()/milliseconds(before+after), 0))
 	}
 	for i := range figures {
-		figures[i].Row = r.name
+		f := &figures[i]
+		f.Row = r.name
+		f.Aim = aims[f.Row+" "+f.Name]
 	}
 	return figures, nil
 }

@@ -322,7 +322,7 @@ func sockets(ctx context.Context, b *bench) (_ []report.Figure, err error) {
 	return []report.Figure{
 		rate("opened", float64(b.sockets)/opened.Seconds(), 0),
 		figure("memory of one", "kB", float64(after-before)/float64(b.sockets)/1000, 0),
-		figure("memory of the server", "MB", float64(after)/1e6, 0),
+		figure("memory of the server", "MB", float64(after)/1e6, 180),
 		figure("statements", "/s", float64(used.Statements)/b.rest.Seconds(), 0),
 		figure(fmt.Sprintf("processor, server, for %d", b.sockets), "ms/s", milliseconds(used.Server)/b.rest.Seconds(), 0),
 	}, nil

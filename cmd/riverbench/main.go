@@ -23,7 +23,6 @@ import (
 
 	"riverrun/cmd/riverbench/report"
 	"riverrun/cmd/riverbench/site"
-	"riverrun/cmd/riverbench/town"
 )
 
 func main() {
@@ -45,6 +44,7 @@ type options struct {
 	rest     time.Duration // how long nothing happens
 	watchers int
 	sockets  int
+	rivers   int
 
 	json, benchstat string
 	baseline        string
@@ -64,6 +64,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	fs := flag.NewFlagSet("riverbench", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	fs.Float64Var(&o.site.Scale, "scale", 0.1, "size of the town, 0.005 to 10; 1 has 2,000 people and 200,000 posts")
+	fs.IntVar(&o.site.Posts, "posts", 0, "how many posts the town has, if not as many as its size has; with more it has no more comments and likes")
 	fs.Uint64Var(&o.site.Seed, "seed", 1, "of the town, and of what is done in it")
 	fs.StringVar(&o.site.Dir, "dir", dir, "where the towns are kept between runs")
 	fs.StringVar(&o.site.Riverrun, "riverrun", filepath.Join(filepath.Dir(self), "riverrun"), "the program to measure")
@@ -72,6 +73,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	fs.DurationVar(&o.rest, "rest", 10*time.Second, "how long the rows idle and sockets have nothing happen")
 	fs.IntVar(&o.watchers, "watchers", 500, "how many open pages the row watch has")
 	fs.IntVar(&o.sockets, "sockets", 1000, "how many open pages the row sockets has")
+	fs.IntVar(&o.rivers, "rivers", 1000, "how many rivers a post comes into in the row rivers, at most 20 for each person of the town")
 	fs.StringVar(&o.json, "json", "", "a file for the figures as JSON")
 	fs.StringVar(&o.benchstat, "benchstat", "", "a file for the figures as benchstat reads them")
 	fs.StringVar(&o.baseline, "baseline", "", "a file of ratios to a yardstick; a row that is half again worse is an error")
@@ -91,8 +93,11 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	if o.site.Scale < 0.005 || o.site.Scale > 10 {
 		return nil, fmt.Errorf("-scale %g: want 0.005 to 10", o.site.Scale)
 	}
-	if o.repeats < 1 || o.watchers < 1 || o.sockets < 1 {
-		return nil, errors.New("-repeats, -watchers, -sockets: want 1 or more")
+	if o.site.Posts != 0 && (o.site.Posts < 100 || o.site.Posts > 20_000_000) {
+		return nil, fmt.Errorf("-posts %d: want 100 to 20,000,000", o.site.Posts)
+	}
+	if o.repeats < 1 || o.watchers < 1 || o.sockets < 1 || o.rivers < 1 {
+		return nil, errors.New("-repeats, -watchers, -sockets, -rivers: want 1 or more")
 	}
 	if o.during <= 0 || o.rest <= 0 {
 		return nil, errors.New("-during, -rest: want a time")
@@ -111,7 +116,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		o.rows = rows
 	}
 	// Each repeat of cold and of herd needs somebody who has never come.
-	if people := town.SizeOf(o.site.Scale).Accounts; people/2 < 2*o.repeats {
+	if people := o.site.Size().Accounts; people/2 < 2*o.repeats {
 		return nil, fmt.Errorf("a town of %d people is too small for %d repeats", people, o.repeats)
 	}
 	return o, nil
@@ -142,7 +147,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 		return err
 	}
 	defer b.close()
-	result := &report.Run{At: time.Now(), Machine: machine(), Build: build, Seed: o.site.Seed, Scale: o.site.Scale}
+	result := &report.Run{At: time.Now(), Machine: machine(), Build: build, Seed: o.site.Seed, Scale: o.site.Scale, Posts: o.site.Size().Posts}
 	if err := o.measure(ctx, result, stdout, b.repeat); err != nil || o.baseline == "" {
 		return err
 	}

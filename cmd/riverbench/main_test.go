@@ -42,7 +42,7 @@ func TestRiverbench(t *testing.T) {
 	var table bytes.Buffer
 	err := run(t.Context(), []string{
 		"-riverrun", program, "-dir", towns, "-scale", "0.005", "-repeats", "1", "-during", "20ms",
-		"-rest", "100ms", "-watchers", "20", "-sockets", "20", "-json", file,
+		"-rest", "100ms", "-watchers", "20", "-sockets", "20", "-rivers", "40", "-json", file,
 	}, &table, t.Output())
 	if err != nil {
 		t.Fatal(err)
@@ -82,9 +82,17 @@ func TestRiverbench(t *testing.T) {
 			t.Errorf("the table lacks the row %s:\n%s", r.name, table.String())
 		}
 	}
-	for _, name := range []string{"home p50", "home page", "single p50", "cold p50", "like p50", "like statements", "comment p50", "post p50", "pushed p50 at 100/s", "watch like, last of 20", "sockets opened"} {
+	for _, name := range []string{"home p50", "home page", "single p50", "cold p50", "like p50", "like statements", "comment p50", "post p50", "pushed p50 at 100/s", "watch like, last of 20", "sockets opened",
+		"older p50", "group p50", "best p50", "search p50", "search first, p50", "rivers like, 40 rivers, p50", "rivers entries, of all that a post needs",
+		"client scripts, compressed"} {
 		if found[name] <= 0 {
 			t.Errorf("%s: got %v, want more than 0", name, found[name])
+		}
+	}
+	for name := range aims {
+		// Some are of more watchers and sockets.
+		if _, there := found[name]; !there && !strings.HasSuffix(name, "00") {
+			t.Errorf("an aim of %q, which is not measured", name)
 		}
 	}
 	for name, want := range map[string]float64{"herd builds": 1} {

@@ -3,11 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"html"
+	"net/url"
+	"regexp"
 	"sync"
 	"time"
 
 	"riverrun/cmd/riverbench/load"
 	"riverrun/cmd/riverbench/report"
+	"riverrun/cmd/riverbench/town"
 )
 
 // visit is a page that somebody asks for.
@@ -61,6 +65,73 @@ func singlePages(b *bench) (all []visit) {
 		}
 	}
 	return all
+}
+
+// groupPages has everybody ask for the page of a group that is public.
+func groupPages(b *bench) (all []visit) {
+	var public []string
+	for _, g := range b.site.Town.Groups() {
+		if !g.Private {
+			public = append(public, g.Name)
+		}
+	}
+	for i, p := range b.people {
+		all = append(all, visit{p, "/" + public[i%len(public)]})
+	}
+	return all
+}
+
+// searches has everybody search for two words that posts of the town have.
+func searches(b *bench) (all []visit) {
+	words := town.Words()
+	for i, p := range b.people {
+		all = append(all, visit{p, "/search?" + url.Values{"q": {words[i%len(words)] + " " + words[(i+7)%len(words)]}}.Encode()})
+	}
+	return all
+}
+
+// search measures pages of searches, and how long the first visit of each takes.
+func search(ctx context.Context, b *bench) ([]report.Figure, error) {
+	var took []time.Duration
+	for _, v := range searches(b) {
+		from := time.Now()
+		if _, err := v.by.GetAs(ctx, v.path, "zstd, gzip"); err != nil {
+			return nil, err
+		}
+		took = append(took, time.Since(from))
+	}
+	figures, err := page(peer{}, searches)(ctx, b)
+	return append(figures, figure("first, p50", "ms", load.Sorted(took).Milliseconds(0.5), 0)), err
+}
+
+const (
+	// down is how many pages below the first one the row older is.
+	down = 600 / 25
+	// readers is how many people the row older has go there: each of them builds all pages on the way.
+	readers = 10
+)
+
+var olderForm = regexp.MustCompile(`<a class="older" rel="next" href="([^"]+)"`)
+
+// older measures home pages far down. It goes there by the links to older posts, as people do.
+func older(ctx context.Context, b *bench) ([]report.Figure, error) {
+	var all []visit
+	for _, p := range b.people[:min(readers, len(b.people))] {
+		v := visit{p, "/"}
+		for range down {
+			text, err := p.Get(ctx, v.path)
+			if err != nil {
+				return nil, err
+			}
+			link := olderForm.FindStringSubmatch(text)
+			if link == nil {
+				break // a small town has no more
+			}
+			v.path = html.UnescapeString(link[1])
+		}
+		all = append(all, v)
+	}
+	return page(peer{p50: 75.5}, func(*bench) []visit { return all })(ctx, b)
 }
 
 // page measures pages that are there already: each is loaded before, as it is and compressed.

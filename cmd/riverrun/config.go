@@ -56,7 +56,8 @@ type config struct {
 	depth                         int
 	localBumpMaxAge, sessionAge   time.Duration
 	workers, connections          int
-	signUps, signIns, writes      int
+	signUps, signIns              int
+	writes, searches              int
 	firstDay                      time.Duration
 	firstDayPosts                 int
 	bestOf, mostFaved             int
@@ -105,7 +106,7 @@ type setting struct {
 // limitSettings are the settings that limit what people, programs and pages may do. A page shows them.
 var limitSettings = []string{
 	"RIVERRUN_DEPTH", "RIVERRUN_GRACE_HOME", "RIVERRUN_GRACE", "RIVERRUN_LOCAL_BUMP_MAX_AGE", "RIVERRUN_SESSION_AGE", "RIVERRUN_CHANGES_DAYS",
-	"RIVERRUN_SIGNUPS", "RIVERRUN_SIGNINS", "RIVERRUN_WRITES", "RIVERRUN_FIRST_DAY", "RIVERRUN_FIRST_DAY_POSTS",
+	"RIVERRUN_SIGNUPS", "RIVERRUN_SIGNINS", "RIVERRUN_WRITES", "RIVERRUN_SEARCHES", "RIVERRUN_FIRST_DAY", "RIVERRUN_FIRST_DAY_POSTS",
 	"RIVERRUN_WORKERS", "RIVERRUN_CONNECTIONS", "RIVERRUN_DATABASE_TIMEOUT",
 	"RIVERRUN_FILE_SIZE", "RIVERRUN_POST_FILES", "RIVERRUN_COMMENT_FILES",
 	"RIVERRUN_SOURCES", "RIVERRUN_SOURCE_SIZE", "RIVERRUN_SOURCE_ITEMS", "RIVERRUN_SOURCE_EVERY",
@@ -193,6 +194,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 		count("RIVERRUN_SIGNUPS", 60, 1, 1_000_000, "how many people may sign up from one address in an hour; a club or a conference shares one", func(c *config) *int { return &c.signUps }),
 		count("RIVERRUN_SIGNINS", 100, 1, 1_000_000, "how many sign-ins from one address may fail in ten minutes; at most ten of them with one name", func(c *config) *int { return &c.signIns }),
 		count("RIVERRUN_WRITES", 60, 1, 1_000_000, "how many changes (posts, comments, likes, ...) an account may make at once, and in a minute from then on", func(c *config) *int { return &c.writes }),
+		count("RIVERRUN_SEARCHES", 60, 1, 1_000_000, "how many times an account, or the visitors of one address, may search at once, and in a minute from then on", func(c *config) *int { return &c.searches }),
 		durationOrZero("RIVERRUN_FIRST_DAY", timelines.DefaultOptions().FirstDay, "how long somebody who signed up on the page is a stranger, who may write little and whose messages and mentions reach only people who follow them or share a group with them; 0: nobody is", func(c *config) *time.Duration { return &c.firstDay }),
 		count("RIVERRUN_FIRST_DAY_POSTS", timelines.DefaultOptions().FirstDayPosts, 1, 1000, "how many posts a stranger may write in an hour", func(c *config) *int { return &c.firstDayPosts }),
 		{"RIVERRUN_TRUSTED_PROXIES", "127.0.0.0/8,::1", "proxies in front of the site, as in 10.0.0.0/8,192.0.2.7: the addresses they write into X-Forwarded-For are believed", func(c *config, v string) (err error) {

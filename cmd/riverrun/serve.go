@@ -80,7 +80,7 @@ func serve(ctx context.Context, e *env, n *node, listener, ops net.Listener) (er
 		Listen:          n.config.listen,
 		SessionAge:      n.config.sessionAge,
 		DatabaseTimeout: n.config.databaseTimeout,
-		Limits:          web.Limits{SignUps: n.config.signUps, SignIns: n.config.signIns, Writes: n.config.writes},
+		Limits:          web.Limits{SignUps: n.config.signUps, SignIns: n.config.signIns, Writes: n.config.writes, Searches: n.config.searches},
 		TrustedProxies:  n.config.trustedProxies,
 		Ready:           health.Ready,
 		MetricsPage:     health.Metrics,

@@ -23,6 +23,8 @@ type Figure struct {
 	// Peer is the same figure of the FreeFeed server, measured on one machine as BENCH.md says; 0
 	// if it was not measured.
 	Peer float64 `json:"peer,omitempty"`
+	// Aim is the figure that we want; 0 if we want nothing of it.
+	Aim float64 `json:"aim,omitempty"`
 	// Rate says that more is better.
 	Rate bool `json:"rate,omitempty"`
 }
@@ -52,14 +54,33 @@ func (f Figure) Ratio() float64 {
 	return f.Peer / mine
 }
 
+// Missed says how many times as good the median would have to be for the aim to be met; 0 if it is, or
+// if there is none.
+func (f Figure) Missed() float64 {
+	mine := f.Median()
+	if f.Aim == 0 || mine == 0 {
+		return 0
+	}
+	missed := mine / f.Aim
+	if f.Rate {
+		missed = 1 / missed
+	}
+	if missed <= 1 {
+		return 0
+	}
+	return missed
+}
+
 // Run is all that was measured in one run of riverbench.
 type Run struct {
 	At      time.Time `json:"at"`
 	Machine string    `json:"machine"`
 	// Build is the commit of the riverrun that was measured.
-	Build   string   `json:"build"`
-	Seed    uint64   `json:"seed"`
-	Scale   float64  `json:"scale"`
+	Build string  `json:"build"`
+	Seed  uint64  `json:"seed"`
+	Scale float64 `json:"scale"`
+	// Posts is how many the town had when the run began.
+	Posts   int      `json:"posts"`
 	Figures []Figure `json:"figures"`
 }
 
@@ -77,10 +98,10 @@ func (r *Run) Add(figures ...Figure) {
 
 // Table prints the run for people.
 func (r *Run) Table(w io.Writer) error {
-	fmt.Fprintf(w, "riverrun %s, seed %d, scale %g, %s, %s\n\n", r.Build, r.Seed, r.Scale, r.Machine, r.At.Format(time.DateTime))
+	fmt.Fprintf(w, "riverrun %s, seed %d, scale %g, %d posts, %s, %s\n\n", r.Build, r.Seed, r.Scale, r.Posts, r.Machine, r.At.Format(time.DateTime))
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "row\tfigure\tmedian\tminimum\tmaximum\tunit\tpeer\tratio")
-	row, compared := "", false
+	fmt.Fprintln(tab, "row\tfigure\tmedian\tminimum\tmaximum\tunit\tpeer\tratio\taim\tmissed")
+	row, compared, wanted := "", false, false
 	for _, f := range r.Figures {
 		shown := f.Row
 		if shown == row {
@@ -94,13 +115,27 @@ func (r *Run) Table(w io.Writer) error {
 		if times := f.Ratio(); times > 0 {
 			ratio = "x" + short(times)
 		}
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", shown, f.Name, short(f.Median()), short(slices.Min(f.Values)),
-			short(slices.Max(f.Values)), f.Unit, peer, ratio)
+		aim, missed := "", ""
+		if f.Aim > 0 {
+			aim, wanted = short(f.Aim), true
+		}
+		if times := f.Missed(); times > 0 {
+			missed = "x" + short(times)
+		}
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", shown, f.Name, short(f.Median()), short(slices.Min(f.Values)),
+			short(slices.Max(f.Values)), f.Unit, peer, ratio, aim, missed)
 	}
-	if err := tab.Flush(); err != nil || !compared {
+	if err := tab.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "\npeer: a FreeFeed server in a town of scale 1, on another day and maybe another machine, so the ratio is a hint")
+	notes := ""
+	if compared {
+		notes += "\npeer: a FreeFeed server in a town of scale 1, on another day and maybe another machine, so the ratio is a hint\n"
+	}
+	if wanted {
+		notes += "\naim: what we want in a town of scale 1 on two cores; missed: how many times as good it would have to be\n"
+	}
+	_, err := io.WriteString(w, notes)
 	return err
 }
 

@@ -8,18 +8,18 @@ import (
 func TestTable(t *testing.T) {
 	r := &Run{Build: "x", Seed: 1, Scale: 0.1, Machine: "2 cores"}
 	for _, v := range []float64{3, 1, 2} {
-		r.Add(Figure{Row: "home", Name: "p50", Unit: "ms", Values: []float64{v}, Peer: 75},
-			Figure{Row: "home", Name: "requests", Unit: "/s", Values: []float64{100 * v}, Peer: 20, Rate: true})
+		r.Add(Figure{Row: "home", Name: "p50", Unit: "ms", Values: []float64{v}, Peer: 75, Aim: 0.5},
+			Figure{Row: "home", Name: "requests", Unit: "/s", Values: []float64{100 * v}, Peer: 20, Aim: 500, Rate: true})
 	}
-	r.Add(Figure{Row: "idle", Name: "statements", Unit: "/s", Values: []float64{2.5}})
+	r.Add(Figure{Row: "idle", Name: "statements", Unit: "/s", Values: []float64{2.5}, Aim: 2.5})
 	var out strings.Builder
 	if err := r.Table(&out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"home  p50         2       1        3        ms    75    x37.5",
-		"      requests    200     100      300      /s    20    x10",
-		"idle  statements  2.50    2.50     2.50     /s",
+		"home  p50         2       1        3        ms    75    x37.5  0.500  x4",
+		"      requests    200     100      300      /s    20    x10    500    x2.50",
+		"idle  statements  2.50    2.50     2.50     /s                 2.50   \n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, out.String())

@@ -33,7 +33,7 @@ func start(ctx context.Context, c Config, database string) (*server, error) {
 	})
 	cmd.Env = append(append(cmd.Env,
 		"DATABASE_URL="+database, "RIVERRUN_LISTEN=127.0.0.1:0", "RIVERRUN_LOG_LEVEL=warn", "RIVERRUN_PREVIEWS=off",
-		"RIVERRUN_WRITES=1000000", "RIVERRUN_DATA="+filepath.Join(c.Dir, "data"),
+		"RIVERRUN_WRITES=1000000", "RIVERRUN_SEARCHES=1000000", "RIVERRUN_DATA="+filepath.Join(c.Dir, "data"),
 	), c.Env...)
 	cmd.Stderr = c.Log
 	cmd.SysProcAttr = &syscall.SysProcAttr{}

@@ -22,17 +22,28 @@ import (
 
 // Config says what to measure.
 type Config struct {
-	// Dir keeps the PostgreSQL and the towns between runs. A town is made once for each seed, scale,
+	// Dir keeps the PostgreSQL and the towns between runs. A town is made once for each seed, size,
 	// generator and schema, and copied for each run.
 	Dir string
 	// Riverrun is the path of the program.
 	Riverrun string
 	Seed     uint64
 	Scale    float64
+	// Posts is how many posts the town has, 0 if that is by Scale.
+	Posts int
 	// Env are settings of riverrun ("RIVERRUN_WORKERS=4").
 	Env []string
 	// Log gets a line about everything that takes long.
 	Log io.Writer
+}
+
+// Size is how much there is in the town.
+func (c Config) Size() town.Size {
+	size := town.SizeOf(c.Scale)
+	if c.Posts > 0 {
+		size = size.WithPosts(c.Posts)
+	}
+	return size
 }
 
 // Password is everybody's.
@@ -73,7 +84,7 @@ func Open(ctx context.Context, c Config) (_ *Site, err error) {
 	if _, err := s.admin.Exec(ctx, `SELECT pg_stat_statements_reset()`); err != nil {
 		return nil, err
 	}
-	s.Town = town.New(c.Seed, c.Scale, time.Now())
+	s.Town = town.NewSized(c.Seed, c.Size(), time.Now())
 	original, err := s.make(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("make the town: %w", err)

@@ -72,7 +72,9 @@ const undone = ` FROM queue.river_job WHERE state IN ('available', 'running', 'r
 func (s *Site) Quiet(ctx context.Context) error { return s.quiet(ctx, quietWithin) }
 
 func (s *Site) quiet(ctx context.Context, within time.Duration) error {
-	tick := time.NewTicker(20 * time.Millisecond)
+	// What follows from one change is soon done, and is timed by this.
+	wait := time.Millisecond
+	tick := time.NewTimer(wait)
 	defer tick.Stop()
 	late := time.NewTimer(within)
 	defer late.Stop()
@@ -88,6 +90,8 @@ func (s *Site) quiet(ctx context.Context, within time.Duration) error {
 		case <-late.C:
 			return s.left(ctx, within)
 		case <-tick.C:
+			wait = min(2*wait, 20*time.Millisecond)
+			tick.Reset(wait)
 		}
 	}
 }

@@ -55,6 +55,9 @@ func text(r *rand.Rand, russian bool, shortest, longest int) string {
 	return body
 }
 
+// Words returns words that many posts of a town have, and in each town the same ones.
+func Words() []string { return slices.Clone(nouns) }
+
 func sentence(r *rand.Rand) string {
 	thing := func() string { return "the " + one(r, adjectives) + " " + one(r, nouns) }
 	var s string

@@ -34,6 +34,16 @@ func SizeOf(scale float64) Size {
 	return Size{Accounts: of(2_000), Groups: of(100), Posts: of(200_000), Comments: of(1_000_000), Likes: of(2_000_000)}
 }
 
+// WithPosts returns the size of a town with that many posts and the same people. It has as many comments
+// and likes for a post, but not more of them than s has in all: a larger town has more posts that nobody
+// comments on.
+func (s Size) WithPosts(posts int) Size {
+	share := min(1, float64(posts)/float64(s.Posts))
+	s.Posts = posts
+	s.Comments, s.Likes = int(math.Round(share*float64(s.Comments))), int(math.Round(share*float64(s.Likes)))
+	return s
+}
+
 const (
 	// Follows and Memberships are how many people each person follows, and how many groups each
 	// is in, in a town that has as many.
