@@ -24,9 +24,10 @@ type bench struct {
 	*options
 	site *site.Site
 	load *load.Site
-	// people are signed in, and have been on their home pages. strangers have never come.
-	people    []*load.Person
-	strangers []string
+	// people are signed in, and have been on their home pages. strangers have never come. more are others
+	// who are signed in, see atLeast.
+	people, more []*load.Person
+	strangers    []string
 	// homes are the home pages as readHomes found them.
 	homes map[*load.Person]home
 }
@@ -69,7 +70,7 @@ func (b *bench) restart(ctx context.Context) error {
 		return err
 	}
 	b.load = load.NewSite(b.site.URL, connections)
-	for _, p := range b.people {
+	for _, p := range slices.Concat(b.people, b.more) {
 		p.Site = b.load
 	}
 	return nil
@@ -86,6 +87,19 @@ func (b *bench) stranger(ctx context.Context) (*load.Person, error) {
 	name := b.strangers[0]
 	b.strangers = b.strangers[1:]
 	return b.load.SignIn(ctx, name, site.Password)
+}
+
+// atLeast returns as many people, if the town has them: those who are signed in, and then others, who are
+// strangers no longer.
+func (b *bench) atLeast(ctx context.Context, n int) ([]*load.Person, error) {
+	for len(b.people)+len(b.more) < n && len(b.strangers) > 0 {
+		p, err := b.stranger(ctx)
+		if err != nil {
+			return nil, err
+		}
+		b.more = append(b.more, p)
+	}
+	return slices.Concat(b.people, b.more), nil
 }
 
 // repeat measures a row once, and what it is held against, if it is: before and after.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,15 @@ import (
 // seenWithin bounds how long an open page may take to show a change.
 const seenWithin = 30 * time.Second
 
+// mostPages is how many pages one person has open at most. A site closes more than 64.
+const mostPages = 50
+
 // open opens this many pages at an address, of the people in turn, a few at a time.
 func (b *bench) open(ctx context.Context, n int, path string) (_ []*load.Socket, err error) {
+	people, err := b.atLeast(ctx, (n+mostPages-1)/mostPages)
+	if err != nil {
+		return nil, err
+	}
 	all := make([]*load.Socket, n)
 	defer func() {
 		if err != nil {
@@ -32,11 +40,11 @@ func (b *bench) open(ctx context.Context, n int, path string) (_ []*load.Socket,
 		room <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-room }()
-			all[i], _, errs[i] = b.person(i).Follow(ctx, path)
+			all[i], _, errs[i] = people[i%len(people)].Follow(ctx, path)
 		})
 	}
 	wait.Wait()
-	return all, errors.Join(errs...)
+	return all, cmp.Or(errs...)
 }
 
 func closeAll(all []*load.Socket) error {

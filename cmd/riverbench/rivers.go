@@ -1,17 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"sync"
 	"time"
 
 	"riverrun/cmd/riverbench/load"
 	"riverrun/cmd/riverbench/report"
-	"riverrun/cmd/riverbench/site"
 	"riverrun/timelines/marks"
 )
 
@@ -77,17 +76,9 @@ func (b *bench) write(ctx context.Context, author *load.Person, body string) (co
 
 // visitTags has as many pages of tags visited as the row wants, or as the people of the town can visit.
 func (b *bench) visitTags(ctx context.Context) (rivers int, err error) {
-	readers := slices.Clone(b.people)
-	for i := range b.strangers {
-		if len(readers)*tags >= b.rivers {
-			break
-		}
-		// The last of them have never come, and remain without a home page.
-		p, err := b.load.SignIn(ctx, b.strangers[len(b.strangers)-1-i], site.Password)
-		if err != nil {
-			return 0, err
-		}
-		readers = append(readers, p)
+	readers, err := b.atLeast(ctx, (b.rivers+tags-1)/tags)
+	if err != nil {
+		return 0, err
 	}
 	rivers = min(b.rivers, len(readers)*tags)
 	errs := make([]error, rivers)
@@ -101,7 +92,7 @@ func (b *bench) visitTags(ctx context.Context) (rivers int, err error) {
 		})
 	}
 	wait.Wait()
-	return rivers, errors.Join(errors.Join(errs...), b.site.Settle(ctx))
+	return rivers, errors.Join(cmp.Or(errs...), b.site.Settle(ctx))
 }
 
 // likes likes a post and takes that back, some times, each time until all rivers have it.
