@@ -47,6 +47,26 @@ func TestStuckSocketsEndWithinHalfAMinute(t *testing.T) {
 	}
 }
 
+// Sockets that were opened at different moments are pinged at the same ones, and none later than it should be.
+func TestSocketsArePingedTogether(t *testing.T) {
+	const every = 18 * time.Second
+	begin, moments := time.Date(2026, 11, 27, 12, 0, 0, 12_345, time.UTC), map[time.Time]int{}
+	for i := range 1000 {
+		opened := begin.Add(time.Duration(i) * time.Millisecond)
+		in := together(opened, every)
+		if in > every || in <= every-beatStep {
+			t.Errorf("a socket opened at %v is pinged after %v", opened, in)
+		}
+		moments[opened.Add(in)]++
+	}
+	if len(moments) > 6 {
+		t.Errorf("a thousand sockets opened within a second are pinged at %d moments", len(moments))
+	}
+	if got := together(begin, time.Millisecond); got != time.Millisecond {
+		t.Errorf("got %v for a shorter time than a step", got)
+	}
+}
+
 // A page is told of changes of its header that its reader may know: those of a closed group say
 // neither what it is about nor who writes there.
 func TestHeaderOfClosedSaysNothing(t *testing.T) {

@@ -361,7 +361,7 @@ func clip(reason string) string {
 func (s *socket) beat(ctx context.Context) (timer *time.Timer) {
 	s.mu.Lock() // until the timer is set
 	defer s.mu.Unlock()
-	timer = time.AfterFunc(s.hub.cfg.PingEvery, func() {
+	timer = time.AfterFunc(together(time.Now(), s.hub.cfg.PingEvery), func() {
 		s.mu.Lock()
 		over := s.gone || s.ended
 		if !over {
@@ -373,10 +373,22 @@ func (s *socket) beat(ctx context.Context) (timer *time.Timer) {
 		}
 		defer s.own.Done()
 		if s.ping(ctx) {
-			timer.Reset(s.hub.cfg.PingEvery)
+			timer.Reset(together(time.Now(), s.hub.cfg.PingEvery))
 		}
 	})
 	return timer
+}
+
+// beatStep is how far apart the moments are at which sockets are pinged. The processor wakes up once for all that
+// are pinged at one moment.
+const beatStep = 200 * time.Millisecond
+
+// together returns how long it is from now to the moment for pings that comes last within d.
+func together(now time.Time, d time.Duration) time.Duration {
+	if d <= beatStep {
+		return d
+	}
+	return now.Add(d).Truncate(beatStep).Sub(now)
 }
 
 // ping finds out that the other end has gone without a word. It also sends a beat frame, by
