@@ -64,9 +64,12 @@ func (b *bench) close() { b.load.Close() }
 
 // restart has a new server serve the town. The people remain signed in, and strangers who were signed
 // in are forgotten.
-func (b *bench) restart(ctx context.Context) error {
+func (b *bench) restart(ctx context.Context) error { return b.anew(ctx, b.site.Restart) }
+
+// anew is restart by one of the site's methods.
+func (b *bench) anew(ctx context.Context, begin func(context.Context) error) error {
 	b.load.Close()
-	if err := b.site.Restart(ctx); err != nil {
+	if err := begin(ctx); err != nil {
 		return err
 	}
 	b.load = load.NewSite(b.site.URL, connections)

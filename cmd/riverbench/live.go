@@ -47,6 +47,38 @@ func (b *bench) open(ctx context.Context, n int, path string) (_ []*load.Socket,
 	return all, cmp.Or(errs...)
 }
 
+// crash kills a server that pages are open at. Their scripts find the new one by themselves.
+func crash(ctx context.Context, b *bench) (_ []report.Figure, err error) {
+	pages, err := b.open(ctx, b.sockets, "/")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, closeAll(pages)) }()
+	if err := b.site.Settle(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.anew(ctx, b.site.Crash); err != nil {
+		return nil, err
+	}
+	took, errs := make([]time.Duration, len(pages)), make([]error, len(pages))
+	begin := time.Now()
+	var wait sync.WaitGroup
+	for i, s := range pages {
+		wait.Go(func() {
+			var again *load.Socket
+			if again, errs[i] = s.Return(ctx); errs[i] == nil {
+				pages[i], took[i] = again, time.Since(begin)
+			}
+		})
+	}
+	wait.Wait()
+	times := load.Sorted(took)
+	return []report.Figure{
+		figure(fmt.Sprintf("median of %d", len(pages)), "ms", times.Milliseconds(0.5), 0),
+		figure(fmt.Sprintf("last of %d", len(pages)), "ms", times.Milliseconds(1), 0),
+	}, cmp.Or(errs...)
+}
+
 func closeAll(all []*load.Socket) error {
 	var errs []error
 	for _, s := range all {

@@ -23,5 +23,6 @@ var rows = []row{
 	{"pushed", "a like until another person's open page shows it, while 100 likes come in a second", pushed},
 	{"idle", "what a site does when nothing happens", idle},
 	{"sockets", "what open pages take while nothing happens, each time in a new server", sockets},
+	{"crash", "open pages after the server was killed and started again, until each is known to be true", crash},
 	{"client", "what a browser loads once: scripts and styles", client},
 }

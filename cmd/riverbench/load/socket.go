@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
@@ -17,6 +18,8 @@ import (
 
 // Socket follows a page. Close ends it.
 type Socket struct {
+	by     *Person
+	page   Page
 	conn   *websocket.Conn
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -52,6 +55,35 @@ func (p *Person) Follow(ctx context.Context, path string) (*Socket, Page, error)
 	return s, page, err
 }
 
+// pauses are how long a page whose socket broke waits for another one: a random part of these (river.js).
+var pauses = []time.Duration{time.Second / 2, time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second}
+
+// Return closes the socket, and follows its page by another one, as a script does when its socket broke: some pauses
+// later, until the site takes it.
+func (s *Socket) Return(ctx context.Context) (*Socket, error) {
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, subscribeWithin)
+	defer cancel()
+	for turn := 0; ; turn++ {
+		wait := time.NewTimer(rand.N(pauses[min(turn, len(pauses)-1)]))
+		select {
+		case <-ctx.Done():
+			wait.Stop()
+			return nil, ctx.Err()
+		case <-wait.C:
+		}
+		again, err := s.by.subscribe(ctx, s.page)
+		if err == nil {
+			return again, nil
+		}
+		if ctx.Err() != nil {
+			return nil, err
+		}
+	}
+}
+
 func (p *Person) subscribe(ctx context.Context, page Page) (*Socket, error) {
 	opening, cancelOpening := context.WithTimeout(ctx, subscribeWithin)
 	defer cancelOpening()
@@ -68,7 +100,7 @@ func (p *Person) subscribe(ctx context.Context, page Page) (*Socket, error) {
 	}
 	conn.SetReadLimit(4 << 20)
 	reading, cancel := context.WithCancel(ctx)
-	s := &Socket{conn: conn, cancel: cancel, ended: make(chan struct{}), frames: map[string][]frame{}, came: make(chan struct{})}
+	s := &Socket{by: p, page: page, conn: conn, cancel: cancel, ended: make(chan struct{}), frames: map[string][]frame{}, came: make(chan struct{})}
 	ok := make(chan struct{})
 	go s.read(reading, ok)
 	say, err := json.Marshal(map[string]any{

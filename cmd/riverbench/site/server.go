@@ -92,3 +92,9 @@ func (s *server) stop() error {
 	}
 	return nil
 }
+
+// kill ends the process at once.
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill() // an error says that it has ended
+	<-s.ended
+}

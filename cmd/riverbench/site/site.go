@@ -55,9 +55,9 @@ const (
 	rivers = served + "_rivers"
 )
 
-// Site is a running site. Its methods are safe for concurrent use, except Restart and Close.
+// Site is a running site. Its methods are safe for concurrent use, except Restart, Crash and Close.
 type Site struct {
-	// URL is where it is served. Restart changes it.
+	// URL is where it is served. Restart and Crash change it.
 	URL string
 	// Town is who lives there.
 	Town *town.Town
@@ -133,6 +133,15 @@ func (s *Site) Restart(ctx context.Context) error {
 		return err
 	}
 	return s.serve(ctx)
+}
+
+// Crash kills the server, and starts one with the same town.
+func (s *Site) Crash(ctx context.Context) error {
+	if s.server != nil {
+		s.server.kill()
+		s.server = nil
+	}
+	return errors.Join(s.stop(), s.serve(ctx))
 }
 
 // stop ends it.
