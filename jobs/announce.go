@@ -59,7 +59,7 @@ const announceCooldown = riverqueue.FetchCooldownMin
 // COPY variant takes them from this node's clock; jobs of a node whose clock is fast
 // would wait until the database's clock has caught up.
 func (a *Announcer) AnnounceTx(ctx context.Context, tx pgx.Tx, events ...timelines.Event) error {
-	params, err := insertParams(events, time.Now(), timelines.ChangeName(ctx))
+	params, err := insertParams(events, time.Now())
 	if err != nil {
 		return err
 	}
@@ -77,8 +77,8 @@ func (a *Announcer) AnnounceTx(ctx context.Context, tx pgx.Tx, events ...timelin
 // posts.
 const batchPosts = 200
 
-// insertParams returns the jobs for events of a change of that name, in the order of the events.
-func insertParams(events []timelines.Event, now time.Time, change uint64) ([]riverqueue.InsertManyParams, error) {
+// insertParams returns the jobs for events, in the order of the events.
+func insertParams(events []timelines.Event, now time.Time) ([]riverqueue.InsertManyParams, error) {
 	params := make([]riverqueue.InsertManyParams, 0, len(events))
 	distributes := map[int64]int{} // post -> index in params
 	for _, event := range events {
@@ -92,7 +92,7 @@ func insertParams(events []timelines.Event, now time.Time, change uint64) ([]riv
 			}
 			distributes[e.PostID] = len(params)
 			params = append(params, riverqueue.InsertManyParams{Args: distributeArgs{
-				PostID: e.PostID, Timelines: union(nil, e.Timelines), At: timelines.Micros(now), Change: change,
+				PostID: e.PostID, Timelines: union(nil, e.Timelines), At: timelines.Micros(now), Change: e.Change,
 			}})
 		case timelines.TouchedBatch:
 			for part := range slices.Chunk(e, batchPosts) {

@@ -163,17 +163,17 @@ func TestNoEventsNoStatement(t *testing.T) {
 func TestInsertParams(t *testing.T) {
 	now := time.UnixMicro(1234567)
 	params, err := insertParams([]timelines.Event{
-		timelines.Touched{PostID: 9, Timelines: []int64{3, 1}},
+		timelines.Touched{PostID: 9, Timelines: []int64{3, 1}, Change: 5},
 		timelines.Replace{ViewerID: 5, Kinds: []string{"home"}},
-		timelines.Touched{PostID: 8},
-		timelines.Touched{PostID: 9, Timelines: []int64{2, 3}},
+		timelines.Touched{PostID: 8, Change: 5},
+		timelines.Touched{PostID: 9, Timelines: []int64{2, 3}, Change: 5},
 		timelines.PendingBump{PostID: 9, After: 77},
 		timelines.Replace{Everybody: true},
 		timelines.Replace{AccountID: 4, Kinds: []string{"user"}},
 		timelines.Replace{Everybody: true, Kinds: []string{"hashtag"}, Terms: []string{"весна"}},
 		timelines.Upkeep{},
 		timelines.TouchedBatch{{PostID: 9, Timelines: []int64{6, 7}}, {PostID: 3}},
-	}, now, 5)
+	}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestInsertParams(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("jobs (-want +got):\n%s", diff)
 	}
-	if _, err := insertParams([]timelines.Event{nil}, now, 0); err == nil {
+	if _, err := insertParams([]timelines.Event{nil}, now); err == nil {
 		t.Error("an unknown event was dropped in silence")
 	}
 }

@@ -65,7 +65,7 @@ type distributeArgs struct {
 	Timelines ids   `json:"timelines"`
 	// At is when the change was announced, in microseconds.
 	At int64 `json:"at"`
-	// Change is its name (timelines.NamedChange), 0 if it has none.
+	// Change is its name (timelines.Change), 0 if it has none.
 	Change uint64 `json:"change,omitempty"`
 }
 

@@ -16,7 +16,7 @@ type bulkWorker struct {
 
 // Work implements riverqueue.Worker.
 func (w *bulkWorker) Work(ctx context.Context, job *riverqueue.Job[bulkArgs]) error {
-	more, err := w.jobs.cfg.Bulk.Step(ctx, job.Args.ID, w.jobs.cfg.Tiers.Act)
+	more, err := w.jobs.cfg.Bulk.Step(ctx, job.Args.ID, w.jobs.cfg.Tiers.Carry)
 	if err == nil && more {
 		_, err = w.jobs.client.Insert(ctx, job.Args, nil)
 	}

@@ -96,10 +96,10 @@ func (w *lapseWorker) Timeout(*riverqueue.Job[lapseArgs]) time.Duration { return
 // Work implements riverqueue.Worker.
 func (w *lapseWorker) Work(ctx context.Context, _ *riverqueue.Job[lapseArgs]) error {
 	for more := true; more; {
-		_, err := w.jobs.cfg.Tiers.Act(ctx, func(ctx context.Context) (c timelines.Change, err error) {
-			c, more, err = w.jobs.cfg.Timelines.ExpireListings(ctx, listingsAtOnce)
-			return c, err
-		})
+		var c timelines.Change
+		var err error
+		c, more, err = w.jobs.cfg.Timelines.ExpireListings(ctx, listingsAtOnce)
+		_, err = w.jobs.cfg.Tiers.Carry(ctx, c, err)
 		if err != nil {
 			return fmt.Errorf("expire listings: %w", err)
 		}
@@ -138,7 +138,9 @@ func (w *housekeepWorker) Work(ctx context.Context, _ *riverqueue.Job[housekeepA
 			return fmt.Errorf("upkeep: %w", err)
 		}
 	}
-	if _, err := w.jobs.cfg.Tiers.Act(ctx, w.jobs.cfg.Staff.CleanUp); err != nil {
+	c, err := w.jobs.cfg.Staff.CleanUp(ctx)
+	_, err = w.jobs.cfg.Tiers.Carry(ctx, c, err)
+	if err != nil {
 		return fmt.Errorf("clean up after the staff: %w", err)
 	}
 	for {

@@ -33,7 +33,7 @@ func (w *pictureWorker) Timeout(*riverqueue.Job[pictureArgs]) time.Duration { re
 // Work implements riverqueue.Worker.
 func (w *pictureWorker) Work(ctx context.Context, job *riverqueue.Job[pictureArgs]) error {
 	cfg := w.jobs.cfg
-	maker := uploads.Maker{Files: cfg.Files, Blobs: cfg.Blobs, Act: cfg.Tiers.Act, Log: cfg.Log}
+	maker := uploads.Maker{Files: cfg.Files, Blobs: cfg.Blobs, Carry: cfg.Tiers.Carry, Log: cfg.Log}
 	if job.Attempt > pictureCrashes {
 		return maker.GiveUp(ctx, job.Args.FileID)
 	}

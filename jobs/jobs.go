@@ -52,8 +52,8 @@ type Tiers interface {
 	// brings a change into them, a step further.
 	KeepsHomes(ctx context.Context) (bool, error)
 	HomesStep(ctx context.Context, from strategies.Progress, event timelines.Event) (next strategies.Progress, more bool, err error)
-	// Act makes a change as a request does, with Tier 0.
-	Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error)
+	// Carry is Tier 0, as after a request: it takes what a change returned.
+	Carry(ctx context.Context, c timelines.Change, err error) (timelines.Change, error)
 	// Rebuild rebuilds one of these.
 	Rebuild(ctx context.Context, r rivers.Stale) error
 }

@@ -17,7 +17,7 @@ type leaveWorker struct {
 // Work implements riverqueue.Worker.
 func (w *leaveWorker) Work(ctx context.Context, job *riverqueue.Job[leaveArgs]) error {
 	cfg := w.jobs.cfg
-	more, err := cfg.Leaving.Step(ctx, job.Args.AccountID, cfg.Tiers.Act, cfg.Tiers.Distribute)
+	more, err := cfg.Leaving.Step(ctx, job.Args.AccountID, cfg.Tiers.Carry, cfg.Tiers.Distribute)
 	if err == nil && more {
 		_, err = w.jobs.client.Insert(ctx, job.Args, nil)
 	}

@@ -129,9 +129,9 @@ func (c *calls) Rebuild(ctx context.Context, r rivers.Stale) error {
 	return c.rebuild(ctx, r)
 }
 
-// Act makes the change and nothing else.
-func (c *calls) Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-	return change(ctx)
+// Carry does nothing.
+func (c *calls) Carry(_ context.Context, change timelines.Change, err error) (timelines.Change, error) {
+	return change, err
 }
 
 // ReadOn says that nobody may know of anything.

@@ -31,7 +31,7 @@ func (w *photosWorker) Timeout(*riverqueue.Job[photosArgs]) time.Duration { retu
 func (w *photosWorker) Work(ctx context.Context, job *riverqueue.Job[photosArgs]) error {
 	cfg := w.jobs.cfg
 	fetcher := items.Fetcher{
-		Photos: w.jobs.photos, Blobs: cfg.Blobs, Client: cfg.Fetch, Act: cfg.Tiers.Act, Turn: w.jobs.turn, Log: cfg.Log,
+		Photos: w.jobs.photos, Blobs: cfg.Blobs, Client: cfg.Fetch, Carry: cfg.Tiers.Carry, Turn: w.jobs.turn, Log: cfg.Log,
 	}
 	return fetcher.Run(ctx, job.Args.Host)
 }

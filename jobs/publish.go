@@ -8,7 +8,6 @@ import (
 
 	riverqueue "github.com/riverqueue/river"
 
-	"riverrun/timelines"
 	"riverrun/timelines/scheduled"
 )
 
@@ -66,11 +65,8 @@ func (w *publishWorker) Work(ctx context.Context, _ *riverqueue.Job[publishArgs]
 
 // publish publishes one post as a request does.
 func (j *Jobs) publish(ctx context.Context, d scheduled.Due) error {
-	published := false
-	_, err := j.cfg.Tiers.Act(ctx, func(ctx context.Context) (c timelines.Change, err error) {
-		c, published, err = j.cfg.Timelines.PublishDue(ctx, d)
-		return c, err
-	})
+	c, published, err := j.cfg.Timelines.PublishDue(ctx, d)
+	_, err = j.cfg.Tiers.Carry(ctx, c, err)
 	if published {
 		j.metrics.overdue.Observe(max(0, time.Since(d.DueAt).Seconds()))
 	}

@@ -17,7 +17,7 @@ type removalWorker struct {
 // Work implements riverqueue.Worker.
 func (w *removalWorker) Work(ctx context.Context, job *riverqueue.Job[removalArgs]) error {
 	cfg := w.jobs.cfg
-	more, err := cfg.Staff.RemovalStep(ctx, job.Args.AccountID, cfg.Tiers.Act, cfg.Tiers.Distribute)
+	more, err := cfg.Staff.RemovalStep(ctx, job.Args.AccountID, cfg.Tiers.Carry, cfg.Tiers.Distribute)
 	if err == nil && more {
 		_, err = w.jobs.client.Insert(ctx, job.Args, nil)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	loads "riverrun/jobs/sources"
-	"riverrun/timelines"
 	"riverrun/timelines/sources"
 )
 
@@ -67,7 +66,7 @@ func (w *loadWorker) Timeout(*riverqueue.Job[loadArgs]) time.Duration { return l
 // Work implements riverqueue.Worker.
 func (w *loadWorker) Work(ctx context.Context, job *riverqueue.Job[loadArgs]) error {
 	cfg, source := w.jobs.cfg, job.Args.SourceID
-	run := loads.Runner{Sources: w.jobs.sources, Blobs: cfg.Blobs, Act: cfg.Tiers.Act, Yield: w.jobs.yield, Log: cfg.Log}
+	run := loads.Runner{Sources: w.jobs.sources, Blobs: cfg.Blobs, Carry: cfg.Tiers.Carry, Yield: w.jobs.yield, Log: cfg.Log}
 	for {
 		err := run.Run(ctx, source)
 		if errors.Is(err, sources.ErrBusy) {
@@ -188,10 +187,7 @@ func (w *dueWorker) Work(ctx context.Context, _ *riverqueue.Job[dueArgs]) error 
 // tellOfSources tells people of their sources that ask or have come to a stop, or do no more.
 func (j *Jobs) tellOfSources(ctx context.Context) error {
 	c, err := j.sources.TellAll(ctx)
-	if err != nil || c.Clock == 0 {
-		return err
-	}
-	_, err = j.cfg.Tiers.Act(ctx, func(context.Context) (timelines.Change, error) { return c, nil })
+	_, err = j.cfg.Tiers.Carry(ctx, c, err)
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 	"riverrun/timelines/kinds"
 )
 
-// actor is a person who does one thing after another, each through Act on
+// actor is a person who does one thing after another, each carried on
 // whichever node, and looks at once whether their own pages show it (R3).
 type actor struct {
 	*workload
@@ -35,7 +35,8 @@ func (a *actor) node() *node { return a.nodes[a.rng.IntN(len(a.nodes))] }
 
 // act makes a change through Tier 0. ok is false if it was rightly refused.
 func (a *actor) act(what string, n *node, change func(context.Context) (timelines.Change, error)) (c timelines.Change, ok bool) {
-	c, err := n.tiers.Act(a.ctx, change)
+	c, err := change(a.ctx)
+	c, err = n.tiers.Carry(a.ctx, c, err)
 	if err != nil && !expected(err) {
 		a.fail("%s: %v", what, err)
 	}

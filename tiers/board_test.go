@@ -14,7 +14,7 @@ import (
 
 // board is what all actors and readers of a workload know: which posts there
 // are to do something with, and which narrowings were acknowledged. Each
-// narrowing is noted after its Act returned, and what undoes it takes the note
+// narrowing is noted after its Carry returned, and what undoes it takes the note
 // away before it begins. So a note that stood before a page was asked for and
 // still stands after it was true all the while, and the page must heed it (R4).
 type board struct {

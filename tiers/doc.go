@@ -1,7 +1,7 @@
 // Package tiers brings one change into the right rivers (source: 004;
 // ARCHITECTURE.md).
 //
-//   - Tier 0, inline: when Act returns, the post's fold and all rivers of the actor show
+//   - Tier 0, inline: when Carry returns, the post's fold and all rivers of the actor show
 //     the change. If it narrowed what somebody may see, every page decided from then on
 //     follows it (R3, R4).
 //   - Tier 1, at once, in the background: rivers that are open in a browser, then a

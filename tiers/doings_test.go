@@ -39,7 +39,8 @@ func (d *doings) text() string {
 
 // act makes a change, which may be refused.
 func (d *doings) act(what string, change func(context.Context) (timelines.Change, error)) (timelines.Change, bool) {
-	c, err := d.n.tiers.Act(d.ctx, change)
+	c, err := change(d.ctx)
+	c, err = d.n.tiers.Carry(d.ctx, c, err)
 	if err != nil && !expected(err) {
 		d.rt.Fatalf("%s: %v", what, err)
 	}

@@ -52,8 +52,12 @@ func (h *inHand) begin(post int64) (end func()) {
 	})
 }
 
-// finished says that Tier 1 of a change is done, and that the hubs were told. left: closed rivers miss it.
+// finished says that Tier 1 of a change is done, and that the hubs were told. left: closed rivers miss it. A change
+// without a name has no job that asks.
 func (h *inHand) finished(change uint64, touched timelines.Touched, left bool) {
+	if change == 0 {
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.did == nil {

@@ -64,7 +64,7 @@ type node struct {
 	stop func()
 }
 
-// quiet is a node whose tiers were not started: Act works, nothing is done in
+// quiet is a node whose tiers were not started: Carry works, nothing is done in
 // the background and nothing is heard on the bus.
 func (w *town) quiet() *node {
 	w.t.Helper()
@@ -132,7 +132,8 @@ func (w *town) group(owner timelines.Viewer, name string, level timelines.Level)
 // act makes a change through Tier 0 of a node, which must succeed.
 func (w *town) act(n *node, change func(context.Context) (timelines.Change, error)) timelines.Change {
 	w.t.Helper()
-	c, err := n.tiers.Act(w.ctx, change)
+	c, err := change(w.ctx)
+	c, err = n.tiers.Carry(w.ctx, c, err)
 	return must(w, c, err)
 }
 

@@ -12,7 +12,7 @@ import (
 
 // R4 of groups: who is no member and no administrator of a private group any more,
 // or not admitted to it, or is excluded from a protected one, is shown nothing of it
-// by any node once Act returned, though no worker and no bus runs. Let in again, they
+// by any node once Carry returned, though no worker and no bus runs. Let in again, they
 // see it all.
 func TestNothingOfALostGroupIsShown(t *testing.T) {
 	for _, lost := range []string{"", "folds", "entries", "clock"} {

@@ -11,7 +11,7 @@ import (
 	"riverrun/timelines"
 )
 
-// R4: what was narrowed is shown by no node once Act returned, though no worker
+// R4: what was narrowed is shown by no node once Carry returned, though no worker
 // and no bus runs, whatever the node holds in memory: on no page asked for, and on
 // no open one that a change is brought to or that is compared with its river. After each
 // narrowing nothing is lost, or one table that the seed chooses, or each in turn if

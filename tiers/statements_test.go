@@ -140,11 +140,8 @@ func TestTheJobOfACommentCostsNoStatements(t *testing.T) {
 			w.visit(n, cat, rivers.Home, "") // closed
 			e := &ear{t: t, heard: make(chan tiers.Message, 100)}
 			defer n.tiers.Subscribe(func(m tiers.Message) { e.heard <- m })()
-			var name uint64
-			made, err := n.tiers.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
-				name = timelines.ChangeName(ctx)
-				return n.store.Comments.Create(ctx, timelines.NewComment{Author: ann.AccountID, Code: post.Code, Body: "well said"})
-			})
+			made, err := n.store.Comments.Create(w.ctx, timelines.NewComment{Author: ann.AccountID, Code: post.Code, Body: "well said"})
+			made, err = n.tiers.Carry(w.ctx, made, err)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +149,7 @@ func TestTheJobOfACommentCostsNoStatements(t *testing.T) {
 			ofPrimary.take()
 			ofSecondary.take()
 			touched := []timelines.Touched{{PostID: made.PostID, Timelines: made.Touched}}
-			left, err := n.tiers.DistributeFirst(w.ctx, touched, name)
+			left, err := n.tiers.DistributeFirst(w.ctx, touched, made.Name)
 			if err != nil || left != c.left {
 				t.Errorf("the job: left %t, %v, want %t", left, err, c.left)
 			}

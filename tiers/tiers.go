@@ -71,7 +71,7 @@ const (
 	soonTimeout = time.Minute // as for the job that does the same
 )
 
-// New returns tiers that are not running yet: Act works, while the bus and the
+// New returns tiers that are not running yet: Carry works, while the bus and the
 // background work begin with Start.
 func New(c Config) *Tiers {
 	if c.Metrics == nil {
@@ -123,12 +123,13 @@ func (t *Tiers) PublishSeen(marks []reads.Mark) { t.bus.Publish(Message{Seen: ma
 // same key.
 var ErrBehind = errors.New("saved, but pages could not be brought up yet")
 
-// Act makes a change and brings it into the actor's own rivers, and home feed, before it returns
-// (Tier 0). Every write of a person goes through it. Errors of change are returned as they
-// are. After the commit only ErrBehind is possible, and then no success may be shown.
-func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-	named, name := timelines.NamedChange(ctx)
-	c, err := change(named)
+// Carry brings a change into the actor's own rivers, and home feed, before it returns (Tier 0). It takes
+// what the change returned: if err is not nil, there is no change, and Carry returns both as they are.
+// Otherwise only ErrBehind is possible, and then no success may be shown.
+//
+// Every change goes through it, in the next statement: the change is committed, and if something returned in
+// between, the actor's pages would not show it. A test holds that (cmd/riverrun/carried_test.go).
+func (t *Tiers) Carry(ctx context.Context, c timelines.Change, err error) (timelines.Change, error) {
 	if err != nil {
 		return c, err
 	}
@@ -156,7 +157,7 @@ func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines
 		m.Posts, m.At = append(m.Posts, c.PostID), began.UnixMicro()
 	} else if c.PostID != 0 {
 		select {
-		case t.soon <- soonDone{touched, name, began, end}:
+		case t.soon <- soonDone{touched, c.Name, began, end}:
 			end = func() {}
 		default: // its job will, or has told browsers before the actor's rivers followed
 			m.Posts = append(m.Posts, c.PostID)
@@ -166,7 +167,7 @@ func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines
 		t.bus.Publish(m)
 	}
 	if finished {
-		t.inHand.finished(name, touched, false)
+		t.inHand.finished(c.Name, touched, false)
 	}
 	return c, nil
 }

@@ -26,7 +26,7 @@ func (w *town) entryIn(n *node, v timelines.Viewer, name rivers.Name, post int64
 	return it
 }
 
-// My own change is in all my rivers when Act returns, though no job and no bus
+// My own change is in all my rivers when Carry returns, though no job and no bus
 // ever runs (R3).
 func TestMyChangeIsInMyRivers(t *testing.T) {
 	w := newTown(t)
@@ -167,9 +167,8 @@ func TestMyChangeIsInARiverBeingBuilt(t *testing.T) {
 	})
 	waiting(1)
 	wg.Go(func() {
-		if _, err := other.tiers.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
-			return other.store.Posts.Like(ctx, ann.AccountID, c.Code)
-		}); err != nil {
+		like, err := other.store.Posts.Like(w.ctx, ann.AccountID, c.Code)
+		if _, err := other.tiers.Carry(w.ctx, like, err); err != nil {
 			t.Errorf("like: %v", err)
 		}
 	})
@@ -202,15 +201,17 @@ func TestBehind(t *testing.T) {
 	behind := tiers.New(tiers.Config{Timelines: cut.store, Rivers: far, Secondary: gone, Log: off})
 	gone.Close()
 
-	first, err := behind.Act(w.ctx, create(cut))
+	first, err := create(cut)(w.ctx)
+	first, err = behind.Carry(w.ctx, first, err)
 	if !errors.Is(err, tiers.ErrBehind) || first.PostID == 0 {
 		t.Fatalf("with the secondary store gone: got %+v, %v, want %v and a post", first, err, tiers.ErrBehind)
 	}
 	w.shows(w.visit(n, ann, rivers.Home, ""), "first")
-	if again, err := behind.Act(w.ctx, create(cut)); !errors.Is(err, tiers.ErrBehind) || again.PostID != first.PostID {
+	again, err := create(cut)(w.ctx)
+	if again, err = behind.Carry(w.ctx, again, err); !errors.Is(err, tiers.ErrBehind) || again.PostID != first.PostID {
 		t.Errorf("the same key, still gone: got %+v, %v, want %v", again, err, tiers.ErrBehind)
 	}
-	again := w.act(n, create(n))
+	again = w.act(n, create(n))
 	if !again.Repeated || again.PostID != first.PostID {
 		t.Errorf("the same key: got %+v, want post %d, repeated", again, first.PostID)
 	}
@@ -223,7 +224,8 @@ func TestBehind(t *testing.T) {
 			return s.Posts.Like(ctx, ann.AccountID, first.Code)
 		}
 	}
-	if _, err := behind.Act(w.ctx, like(cut.store)); !errors.Is(err, tiers.ErrBehind) {
+	c, err := like(cut.store)(w.ctx)
+	if _, err := behind.Carry(w.ctx, c, err); !errors.Is(err, tiers.ErrBehind) {
 		t.Errorf("like: got %v, want %v", err, tiers.ErrBehind)
 	}
 	w.act(n, like(n.store))
@@ -236,7 +238,8 @@ func TestBehind(t *testing.T) {
 		}
 	}
 	w.shows(w.visit(n, bob, rivers.User, "ann"), "second", "first")
-	if _, err := behind.Act(w.ctx, private(cut.store)); !errors.Is(err, tiers.ErrBehind) {
+	c, err = private(cut.store)(w.ctx)
+	if _, err := behind.Carry(w.ctx, c, err); !errors.Is(err, tiers.ErrBehind) {
 		t.Errorf("going private: got %v, want %v", err, tiers.ErrBehind)
 	}
 	w.act(n, private(n.store))
@@ -258,17 +261,14 @@ func TestSubscribeAgainAfterAFailure(t *testing.T) {
 	behind := tiers.New(tiers.Config{Timelines: cut.store, Rivers: far, Secondary: gone, Log: off})
 	gone.Close()
 	w.shows(w.visit(n, ann, rivers.Home, ""))
-	if _, err := behind.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
-		c, _, err := cut.store.Subscriptions.Subscribe(ctx, ann.AccountID, "bob")
-		return c, err
-	}); !errors.Is(err, tiers.ErrBehind) {
+	c, _, err := cut.store.Subscriptions.Subscribe(w.ctx, ann.AccountID, "bob")
+	if _, err := behind.Carry(w.ctx, c, err); !errors.Is(err, tiers.ErrBehind) {
 		t.Fatalf("subscribe: got %v, want %v", err, tiers.ErrBehind)
 	}
 	w.follow(n, ann, "bob")
 	w.shows(w.visit(n, ann, rivers.Home, ""), "his")
-	if _, err := behind.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
-		return cut.store.Subscriptions.Unsubscribe(ctx, ann.AccountID, "bob")
-	}); !errors.Is(err, tiers.ErrBehind) {
+	c, err = cut.store.Subscriptions.Unsubscribe(w.ctx, ann.AccountID, "bob")
+	if _, err := behind.Carry(w.ctx, c, err); !errors.Is(err, tiers.ErrBehind) {
 		t.Fatalf("unsubscribe: got %v, want %v", err, tiers.ErrBehind)
 	}
 	w.leave(n, ann, "bob")
@@ -276,32 +276,29 @@ func TestSubscribeAgainAfterAFailure(t *testing.T) {
 }
 
 // An error of the change itself is returned as it is, and nothing is told.
-func TestActReturnsTheChangesError(t *testing.T) {
+func TestCarryReturnsTheChangesError(t *testing.T) {
 	w := newTown(t)
 	n := w.quiet()
 	ann := w.person("ann")
 	heard := 0
 	defer n.tiers.Subscribe(func(tiers.Message) { heard++ })()
-	_, err := n.tiers.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.Posts.Like(ctx, ann.AccountID, "0000000000")
-	})
+	c, err := n.store.Posts.Like(w.ctx, ann.AccountID, "0000000000")
+	_, err = n.tiers.Carry(w.ctx, c, err)
 	if !errors.Is(err, timelines.ErrNotFound) || errors.Is(err, tiers.ErrBehind) || heard != 0 {
 		t.Errorf("got %v, %d messages, want %v, none", err, heard, timelines.ErrNotFound)
 	}
 }
 
 // A browser that leaves between the commit and Tier 0 leaves no river behind.
-func TestActOutlivesItsRequest(t *testing.T) {
+func TestCarryOutlivesItsRequest(t *testing.T) {
 	w := newTown(t)
 	n := w.quiet()
 	ann := w.person("ann")
 	w.visit(n, ann, rivers.Home, "")
 	ctx, leave := context.WithCancel(w.ctx)
-	_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-		c, err := n.store.Posts.Create(ctx, timelines.NewPost{Author: ann.AccountID, Body: "mine"})
-		leave()
-		return c, err
-	})
+	c, err := n.store.Posts.Create(ctx, timelines.NewPost{Author: ann.AccountID, Body: "mine"})
+	leave()
+	_, err = n.tiers.Carry(ctx, c, err)
 	if err != nil {
 		t.Errorf("got %v, want success", err)
 	}
@@ -334,7 +331,7 @@ func TestTiersDivideTheRivers(t *testing.T) {
 		}
 	}
 	touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
-	held("after Act", 0, 0)
+	held("after Carry", 0, 0)
 	if err := n.tiers.Distribute(w.ctx, touched); err != nil {
 		t.Fatal(err)
 	}
@@ -369,7 +366,7 @@ func TestAJobOfAFinishedChangeDoesNothing(t *testing.T) {
 	w.follow(n, ann, "bob")
 	w.queue.drain(w.ctx, w.chance(), n)
 	w.visit(n, ann, rivers.Home, "")
-	c, name := w.named(n, bob)
+	c := w.post(n, bob, "news")
 	w.shows(w.visit(n, ann, rivers.Home, ""), "news")
 	touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
 	for _, job := range []struct {
@@ -377,7 +374,7 @@ func TestAJobOfAFinishedChangeDoesNothing(t *testing.T) {
 		on     *node
 		change uint64
 		want   int
-	}{{"its own", n, name, 0}, {"another change's", n, name + 2, 1}, {"another node's", other, name, 1}} {
+	}{{"its own", n, c.Name, 0}, {"another change's", n, c.Name + 2, 1}, {"another node's", other, c.Name, 1}} {
 		told := 0
 		stop := job.on.tiers.Subscribe(func(tiers.Message) { told++ })
 		left, err := job.on.tiers.DistributeFirst(w.ctx, touched, job.change)
@@ -388,19 +385,6 @@ func TestAJobOfAFinishedChangeDoesNothing(t *testing.T) {
 	}
 }
 
-// named has somebody write a post, and returns the name of the change, too.
-func (w *town) named(n *node, by timelines.Viewer) (c timelines.Change, name uint64) {
-	w.t.Helper()
-	c, err := n.tiers.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
-		name = timelines.ChangeName(ctx)
-		return n.store.Posts.Create(ctx, timelines.NewPost{Author: by.AccountID, Body: "news"})
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return c, name
-}
-
 // The job of a finished change tells the other nodes once more, as the first message may be lost.
 func TestAJobOfAFinishedChangeTellsOtherNodes(t *testing.T) {
 	w := newTown(t)
@@ -409,9 +393,9 @@ func TestAJobOfAFinishedChangeTellsOtherNodes(t *testing.T) {
 	bob := w.person("bob")
 	e := &ear{t: t, heard: make(chan tiers.Message, 100)}
 	defer other.tiers.Subscribe(func(m tiers.Message) { e.heard <- m })()
-	c, name := w.named(n, bob)
+	c := w.post(n, bob, "news")
 	e.until(isPost(c.PostID))
-	if _, err := n.tiers.DistributeFirst(w.ctx, []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}, name); err != nil {
+	if _, err := n.tiers.DistributeFirst(w.ctx, []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}, c.Name); err != nil {
 		t.Fatal(err)
 	}
 	e.until(isPost(c.PostID))
@@ -449,9 +433,8 @@ func TestTiersStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 20 {
-		if _, err := tr.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
-			return n.store.Posts.Create(ctx, timelines.NewPost{Author: ann.AccountID, Body: "mine"})
-		}); err != nil {
+		c, err := n.store.Posts.Create(w.ctx, timelines.NewPost{Author: ann.AccountID, Body: "mine"})
+		if _, err := tr.Carry(w.ctx, c, err); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -20,15 +20,17 @@ func (s *Store) InTx(ctx context.Context, fn func(pgx.Tx) error) error {
 
 // Narrow runs fn in a transaction as InTx does, and ends it with the next number of the access
 // clock, which stands with the invalidations that fn returns: once the secondary store has
-// Change.Clock, each node has dropped these. Tiers.Act brings it there. If fn returns none, it
+// Change.Clock, each node has dropped these. Tiers.Carry brings it there. If fn returns none, it
 // found its work done, perhaps by a request that is not answered yet, and the change carries the
 // clock as it stands.
 func (s *Store) Narrow(ctx context.Context, fn func(pgx.Tx) (Change, []Invalidation, error)) (Change, error) {
+	name := newName()
 	return inTx(ctx, s.core, func(tx pgx.Tx) (Change, error) {
-		c, drop, err := fn(tx)
+		c, drop, err := fn(named{tx, name})
 		if err != nil {
 			return Change{}, err
 		}
+		c.Name = name
 		if len(drop) == 0 {
 			c.Clock, err = readClockTx(ctx, tx)
 		} else {

@@ -2,7 +2,6 @@ package timelines
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/alexedwards/argon2id"
@@ -196,22 +195,9 @@ type Event interface{ event() }
 type Touched struct {
 	PostID    int64
 	Timelines []int64
+	// Change is the Name of the change, set when it is announced; 0 if it has none.
+	Change uint64
 }
-
-// NamedChange returns a context for one change, with a random name for it. The announcer has the name
-// too (ChangeName), so that the job of the change can tell what its node has done already.
-func NamedChange(ctx context.Context) (_ context.Context, name uint64) {
-	name = rand.Uint64() | 1
-	return context.WithValue(ctx, changeKey{}, name), name
-}
-
-// ChangeName is the name of the change under way, 0 if it has none.
-func ChangeName(ctx context.Context) uint64 {
-	name, _ := ctx.Value(changeKey{}).(uint64)
-	return name
-}
-
-type changeKey struct{}
 
 // TouchedBatch are the posts that one transaction of an import or of a source made or changed.
 // They come to rivers together, after what people did.
@@ -264,8 +250,13 @@ func (Replace) event()      {}
 func (PendingBump) event()  {}
 func (Upkeep) event()       {}
 
-// Change is a committed change as Tier 0 needs it.
+// Change is a committed change as Tier 0 needs it. The caller of a method that returns one passes it to tiers.Tiers.Carry
+// with the next statement.
 type Change struct {
+	// Name is a random name of the change, one for its transaction. The jobs of its posts have it too, so
+	// that a job can tell what its node has done already. It is 0 if nothing changed, or if the change
+	// is of no post.
+	Name uint64
 	// Actor made the change.
 	Actor int64
 	// PostID and Code name the post; 0 and empty for a change of access or subscription.

@@ -36,19 +36,31 @@ func (s *core) changePost(ctx context.Context, fn func(pgx.Tx) (Change, error)) 
 }
 
 func (s *core) changeBegun(ctx context.Context, begin string, fn func(pgx.Tx) (Change, error)) (Change, error) {
+	name := newName()
 	c, err := inTxOn(ctx, s.pool, begin, func(tx pgx.Tx) (Change, error) {
 		if account, is := ctx.Value(unattended{}).(int64); is {
 			if err := maySpeakTx(ctx, tx, account); err != nil {
 				return Change{}, err
 			}
 		}
-		return fn(tx)
+		c, err := fn(named{tx, name})
+		c.Name = name
+		return c, err
 	})
 	if same := (*unchanged)(nil); errors.As(err, &same) {
 		return same.Change, nil
 	}
 	return c, err
 }
+
+// named is the transaction of a change that has a name. announceTx gives the name to the events.
+type named struct {
+	pgx.Tx
+	name uint64
+}
+
+// newName returns a random name for a change, which is not 0.
+func newName() uint64 { return rand.Uint64() | 1 }
 
 // unattended is the key of a context of Unattended.
 type unattended struct{}
@@ -144,14 +156,20 @@ func pause(ctx context.Context, attempt int) error {
 }
 
 // announceTx announces events within the change's own transaction, whose number each
-// Replace gets.
+// Replace gets, and whose name each Touched.
 func (s *core) announceTx(ctx context.Context, tx pgx.Tx, events ...Event) error {
 	if s.announce == nil || len(events) == 0 {
 		return nil
 	}
 	events = slices.Clone(events) // the caller's own
+	n, _ := tx.(named)
 	var number int64
 	for i, e := range events {
+		if t, ok := e.(Touched); ok {
+			t.Change = n.name
+			events[i] = t
+			continue
+		}
 		r, ok := e.(Replace)
 		if !ok || r.Tx != 0 {
 			continue

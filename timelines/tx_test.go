@@ -148,3 +148,35 @@ func TestAChangeTellsItsTransaction(t *testing.T) {
 		}
 	}
 }
+
+// A change has the name that its events have, another one than each other change; a form that is sent again changes
+// nothing and has none.
+func TestAChangeHasTheNameOfItsEvents(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.user("ann"), w.user("bob")
+	p := w.post(bob, "first", "bob")
+	var told []uint64
+	w.heard.inside(func(_ context.Context, _ pgx.Tx, events []Event) error {
+		for _, e := range events {
+			if touched, ok := e.(Touched); ok {
+				told = append(told, touched.Change)
+			}
+		}
+		return nil
+	})
+	comment := NewComment{Author: ann.ID, Code: p.Code, Body: "well said", Key: "once"}
+	c, err := w.Comments.Create(t.Context(), comment)
+	w.must(err)
+	w.same("its events", told, []uint64{c.Name})
+	like, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
+	w.must(err)
+	w.same("both", told, []uint64{c.Name, like.Name})
+	if c.Name == 0 || like.Name == 0 || c.Name == like.Name {
+		t.Errorf("names: %d and %d, want two", c.Name, like.Name)
+	}
+	again, err := w.Comments.Create(t.Context(), comment)
+	w.must(err)
+	if again.Name != 0 || !again.Repeated || len(told) != 2 {
+		t.Errorf("comment again: %+v, %d events, want no name, repeated, and none", again, len(told)-2)
+	}
+}

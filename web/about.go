@@ -142,9 +142,7 @@ func (s *Server) agreeFirst(r *request) error {
 }
 
 func (s *Server) agreeTo(r *request, version int) error {
-	_, err := s.tiers.Act(r.Context(), func(ctx context.Context) (timelines.Change, error) {
-		return site.Open(s.timelines).Agree(ctx, r.viewer.AccountID, version)
-	})
+	_, err := s.carry(r)(site.Open(s.timelines).Agree(r.Context(), r.viewer.AccountID, version))
 	return err
 }
 

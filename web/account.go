@@ -253,9 +253,10 @@ func (s accounts) follow() handler {
 // or to the group that the form names. An account that is declined is not told.
 func (s accounts) answerRequest(answer func(ctx context.Context, actor int64, name, group string) (timelines.Change, error)) handler {
 	return func(w http.ResponseWriter, r *request) error {
-		_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return answer(ctx, r.viewer.AccountID, r.PathValue("name"), r.PostFormValue("group"))
-		})
+		if err := s.mayChange(r); err != nil {
+			return err
+		}
+		_, err := s.carry(r)(answer(r.Context(), r.viewer.AccountID, r.PathValue("name"), r.PostFormValue("group")))
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,7 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"riverrun/timelines"
 	"riverrun/timelines/sources"
 	"riverrun/web/view"
 	"riverrun/web/webtest"
@@ -19,10 +17,7 @@ import (
 func (f *flow) tell() {
 	f.T.Helper()
 	c, err := f.sources.TellAll(f.T.Context())
-	if err == nil {
-		_, err = f.Tiers.Act(f.T.Context(), func(context.Context) (timelines.Change, error) { return c, nil })
-	}
-	if err != nil {
+	if _, err := f.Tiers.Carry(f.T.Context(), c, err); err != nil {
 		f.T.Fatal(err)
 	}
 }

@@ -234,10 +234,8 @@ func (s pushAPI) apply(ctx context.Context, c *call, push func(context.Context, 
 	if work.Code() != c.source.Code {
 		return nil, sources.ErrNotFound // the primary store was restored, and its id is that of another source
 	}
-	_, err = s.tiers.Act(ctx, func(ctx context.Context) (change timelines.Change, err error) {
-		results, change, err = push(ctx, work)
-		return change, err
-	})
+	results, change, err := push(ctx, work)
+	_, err = s.tiers.Carry(ctx, change, err)
 	return results, err
 }
 

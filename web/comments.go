@@ -96,12 +96,14 @@ func (s comments) createComment(w http.ResponseWriter, r *request) error {
 		Files: r.attachments(),
 		Draft: r.draft(),
 	}
-	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		if err := r.fault(); err != nil {
-			return timelines.Change{}, err
-		}
-		return s.timelines.Comments.Create(ctx, comment)
-	})
+	var c timelines.Change
+	err := s.mayChange(r)
+	if err == nil {
+		err = r.fault()
+	}
+	if err == nil {
+		c, err = s.carry(r)(s.timelines.Comments.Create(r.Context(), comment))
+	}
 	if err != nil {
 		is, err := s.formError(r, err)
 		if err != nil {
@@ -172,15 +174,17 @@ func (s comments) editComment(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	body := r.PostFormValue("body")
-	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		if err := r.fault(); err != nil {
-			return timelines.Change{}, err
-		}
-		if r.PostForm.Has(filesField) {
-			return s.timelines.Comments.EditFiles(ctx, r.viewer.AccountID, code, id, body, r.attachments())
-		}
-		return s.timelines.Comments.Edit(ctx, r.viewer.AccountID, code, id, body)
-	})
+	var c timelines.Change
+	if err = s.mayChange(r); err == nil {
+		err = r.fault()
+	}
+	switch {
+	case err != nil:
+	case r.PostForm.Has(filesField):
+		c, err = s.carry(r)(s.timelines.Comments.EditFiles(r.Context(), r.viewer.AccountID, code, id, body, r.attachments()))
+	default:
+		c, err = s.carry(r)(s.timelines.Comments.Edit(r.Context(), r.viewer.AccountID, code, id, body))
+	}
 	if err != nil {
 		is, err := s.formError(r, err)
 		if err != nil {
@@ -204,9 +208,10 @@ func (s comments) deleteComment(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Comments.Delete(ctx, r.viewer.AccountID, code, id)
-	})
+	if err := s.mayChange(r); err != nil {
+		return err
+	}
+	c, err := s.carry(r)(s.timelines.Comments.Delete(r.Context(), r.viewer.AccountID, code, id))
 	if err != nil {
 		return err
 	}
@@ -221,9 +226,10 @@ func (s comments) markComment(set func(ctx context.Context, actor int64, code st
 		if err != nil {
 			return err
 		}
-		c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return set(ctx, r.viewer.AccountID, code, id)
-		})
+		if err := s.mayChange(r); err != nil {
+			return err
+		}
+		c, err := s.carry(r)(set(r.Context(), r.viewer.AccountID, code, id))
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -101,18 +100,20 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 	}
 	later := r.later()
 	post.Scheduled = later.Of
-	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		if err := r.fault(); err != nil {
-			return timelines.Change{}, err
-		}
-		if len(post.To) == 0 && r.PostFormValue("direct") != "" {
-			return timelines.Change{}, rules.ToEmpty.Broken("")
-		}
-		if later.Due != "" {
-			return s.schedule(ctx, post, later)
-		}
-		return s.timelines.Posts.Create(ctx, post)
-	})
+	var c timelines.Change
+	err := s.mayChange(r)
+	if err == nil {
+		err = r.fault()
+	}
+	switch {
+	case err != nil:
+	case len(post.To) == 0 && r.PostFormValue("direct") != "":
+		err = rules.ToEmpty.Broken("")
+	case later.Due != "":
+		c, err = s.carry(r)(s.schedule(r.Context(), post, later))
+	default:
+		c, err = s.carry(r)(s.timelines.Posts.Create(r.Context(), post))
+	}
 	if err != nil {
 		if isGone(err) {
 			later.Of = scheduled.Version{} // so that the form, sent again, makes a post

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
@@ -57,12 +56,14 @@ func (s groups) deleteGroup(w http.ResponseWriter, r *request) error {
 	}
 	v.Confirm, v.Reason = r.PostFormValue("confirm"), r.PostFormValue("leave_reason")
 	confirm := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(v.Confirm), "@"))
-	_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		if v.Administers(v.Who.ID) {
-			return s.leaving.Disband(ctx, r.viewer.AccountID, v.Who.Name, confirm)
-		}
-		return s.leaving.DeleteGroup(ctx, admin.By{AccountID: r.viewer.AccountID}, v.Who.Name, confirm, v.Reason)
-	})
+	err = s.mayChange(r)
+	switch {
+	case err != nil:
+	case v.Administers(v.Who.ID):
+		_, err = s.carry(r)(s.leaving.Disband(r.Context(), r.viewer.AccountID, v.Who.Name, confirm))
+	default:
+		_, err = s.carry(r)(s.leaving.DeleteGroup(r.Context(), admin.By{AccountID: r.viewer.AccountID}, v.Who.Name, confirm, v.Reason))
+	}
 	if err == nil {
 		return s.done(w, r, "/groups?gone")
 	}

@@ -9,7 +9,7 @@
 //     and access sets come from access.Cache. A search costs another one
 //     before it, which asks what changed since the search was last brought up, and one
 //     or two to the primary store, for people and groups (searches.lookAround).
-//   - A success is answered only after tiers.Tiers.Act returned: my own change is
+//   - A success is answered only after tiers.Tiers.Carry returned: my own change is
 //     in the reply (R3), and a narrowing holds from the reply on (R4).
 //
 // # How it is laid out

@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"context"
 	"net/http"
 	"regexp"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"testing"
 
 	"riverrun/rivers"
-	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/links"
 	"riverrun/timelines/site"
@@ -20,9 +18,8 @@ import (
 // setDoors changes who may sign up, and whether the site is private, as the command line could.
 func setDoors(s *webtest.Site, door site.SignUp, private bool) {
 	s.T.Helper()
-	_, err := s.Tiers.Act(s.T.Context(), func(ctx context.Context) (timelines.Change, error) {
-		return site.Open(s.Store).Set(ctx, admin.By{}, func(is *site.Site) { is.SignUp, is.Private = &door, &private })
-	})
+	c, err := site.Open(s.Store).Set(s.T.Context(), admin.By{}, func(is *site.Site) { is.SignUp, is.Private = &door, &private })
+	_, err = s.Tiers.Carry(s.T.Context(), c, err)
 	if err != nil {
 		s.T.Fatal(err)
 	}

@@ -110,9 +110,9 @@ func (s subfeeds) createFeed(w http.ResponseWriter, r *request) error {
 	level, err := view.LevelOf(r.PostFormValue("access"))
 	if err == nil {
 		form.Access = level
-		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.Feeds.Create(ctx, r.viewer.AccountID, form.Slug, form.Title, form.Access)
-		})
+		if err = s.mayChange(r); err == nil {
+			_, err = s.carry(r)(s.timelines.Feeds.Create(r.Context(), r.viewer.AccountID, form.Slug, form.Title, form.Access))
+		}
 	}
 	if err != nil {
 		if form.Error, err = s.formError(r, err); err != nil {
@@ -135,7 +135,10 @@ func (s subfeeds) changeFeed(w http.ResponseWriter, r *request) error {
 		return errNoPage
 	}
 	slug := r.PostFormValue("feed")
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) { return act(s.Server, ctx, r, slug) })
+	err := s.mayChange(r)
+	if err == nil {
+		_, err = s.carry(r)(act(s.Server, r.Context(), r, slug))
+	}
 	if err != nil {
 		is, err := s.formError(r, err)
 		if err != nil {

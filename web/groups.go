@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
@@ -83,12 +82,13 @@ func (s groups) createGroup(w http.ResponseWriter, r *request) error {
 	level, err := view.LevelOf(r.PostFormValue("access"))
 	if err == nil {
 		form.Access = level
-		_, err = s.act(r, func(ctx context.Context) (c timelines.Change, err error) {
-			made, c, err = s.timelines.Groups.Create(ctx, timelines.NewGroup{
+		if err = s.mayChange(r); err == nil {
+			var c timelines.Change
+			made, c, err = s.timelines.Groups.Create(r.Context(), timelines.NewGroup{
 				Actor: r.viewer.AccountID, Name: form.Name, Title: form.Title, About: form.About, Access: form.Access,
 			})
-			return c, err
-		})
+			_, err = s.carry(r)(c, err)
+		}
 	}
 	if err != nil {
 		if form.Error, err = s.formError(r, err); err != nil {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 
 	"riverrun/timelines"
@@ -40,10 +39,11 @@ func (s held) form(w http.ResponseWriter, r *request) error {
 
 func (s held) appeal(w http.ResponseWriter, r *request) error {
 	text := r.PostFormValue("text")
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		_, err := s.reports.AppealPost(ctx, r.viewer.AccountID, r.PathValue("code"), text)
-		return timelines.Change{Actor: r.viewer.AccountID}, err
-	})
+	err := s.mayChange(r)
+	if err == nil {
+		_, err = s.reports.AppealPost(r.Context(), r.viewer.AccountID, r.PathValue("code"), text)
+		_, err = s.carry(r)(timelines.Change{Actor: r.viewer.AccountID}, err)
+	}
 	if err == nil {
 		return s.done(w, r, view.ReportsPath+"?sent")
 	}
@@ -61,9 +61,10 @@ func (s held) appeal(w http.ResponseWriter, r *request) error {
 
 func (s held) stopWaiting(w http.ResponseWriter, r *request) error {
 	code := r.PathValue("code")
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Posts.StopWaiting(ctx, r.viewer.AccountID, code)
-	})
+	if err := s.mayChange(r); err != nil {
+		return err
+	}
+	_, err := s.carry(r)(s.timelines.Posts.StopWaiting(r.Context(), r.viewer.AccountID, code))
 	if err != nil {
 		return err
 	}

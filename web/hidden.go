@@ -97,9 +97,10 @@ func (s hiding) hiddenPosts(r *request, p *view.Base,
 
 func (s hiding) hideTerm(w http.ResponseWriter, r *request) error {
 	term := r.PostFormValue("term")
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Hides.HideTerm(ctx, r.viewer.AccountID, term)
-	})
+	err := s.mayChange(r)
+	if err == nil {
+		_, err = s.carry(r)(s.timelines.Hides.HideTerm(r.Context(), r.viewer.AccountID, term))
+	}
 	if err != nil {
 		is, err := s.formError(r, err)
 		if err != nil {
@@ -117,9 +118,10 @@ func (s hiding) hideTerm(w http.ResponseWriter, r *request) error {
 
 func (s hiding) unhideTerm(w http.ResponseWriter, r *request) error {
 	term := r.PostFormValue("term")
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Hides.UnhideTerm(ctx, r.viewer.AccountID, term)
-	})
+	if err := s.mayChange(r); err != nil {
+		return err
+	}
+	_, err := s.carry(r)(s.timelines.Hides.UnhideTerm(r.Context(), r.viewer.AccountID, term))
 	if err != nil {
 		return err
 	}
@@ -146,10 +148,12 @@ func (s hiding) setHidden(w http.ResponseWriter, r *request,
 	set func(ctx context.Context, actor int64, code string) (int64, timelines.Change, error), back string,
 ) error {
 	code, post := r.PathValue("code"), int64(0)
-	c, err := s.act(r, func(ctx context.Context) (c timelines.Change, err error) {
-		post, c, err = set(ctx, r.viewer.AccountID, code)
-		return c, err
-	})
+	var c timelines.Change
+	err := s.mayChange(r)
+	if err == nil {
+		post, c, err = set(r.Context(), r.viewer.AccountID, code)
+		c, err = s.carry(r)(c, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -168,7 +172,10 @@ func (s hiding) showBanned(shown bool) handler {
 func (s *Server) setAccount(set func(ctx context.Context, actor int64, name string) (timelines.Change, error)) handler {
 	return func(w http.ResponseWriter, r *request) error {
 		name := r.PathValue("name")
-		_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) { return set(ctx, r.viewer.AccountID, name) })
+		if err := s.mayChange(r); err != nil {
+			return err
+		}
+		_, err := s.carry(r)(set(r.Context(), r.viewer.AccountID, name))
 		if err != nil {
 			return err
 		}

@@ -45,10 +45,10 @@ func (s webhooks) make(w http.ResponseWriter, r *request) error {
 	var secret string
 	err := s.checkOwnPassword(r)
 	if err == nil {
-		_, err = s.act(r, func(ctx context.Context) (c timelines.Change, err error) {
-			secret, err = s.hooks.Create(ctx, r.viewer, form)
-			return c, err
-		})
+		if err = s.mayChange(r); err == nil {
+			secret, err = s.hooks.Create(r.Context(), r.viewer, form)
+			_, err = s.carry(r)(timelines.Change{}, err)
+		}
 	}
 	if err != nil {
 		is, err := s.formError(r, err)
@@ -86,7 +86,10 @@ func (s webhooks) change(w http.ResponseWriter, r *request, done string, do func
 	if err != nil {
 		return timelines.ErrNotFound
 	}
-	_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) { return timelines.Change{}, do(ctx, id) })
+	if err := s.mayChange(r); err != nil {
+		return err
+	}
+	_, err = s.carry(r)(timelines.Change{}, do(r.Context(), id))
 	if err != nil {
 		return err
 	}

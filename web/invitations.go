@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -66,20 +65,19 @@ func (s invitations) list(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.InvitationsPage(v, "/settings"))
 }
 
-// act makes a change that shows on no page but the viewer's own.
-func (s invitations) act(r *request, change func(context.Context) error) error {
-	_, err := s.Server.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return timelines.Change{Actor: r.viewer.AccountID}, change(ctx)
-	})
+// carryOwn carries a change that shows on no page but the viewer's own.
+func (s invitations) carryOwn(r *request, err error) error {
+	_, err = s.carry(r)(timelines.Change{Actor: r.viewer.AccountID}, err)
 	return err
 }
 
 func (s invitations) invite(w http.ResponseWriter, r *request) error {
 	form, n := view.SentInvitation(r.PostForm)
-	err := s.act(r, func(ctx context.Context) error {
-		_, err := s.doors.Invite(ctx, admin.By{AccountID: r.viewer.AccountID}, n)
-		return err
-	})
+	err := s.mayChange(r)
+	if err == nil {
+		_, err = s.doors.Invite(r.Context(), admin.By{AccountID: r.viewer.AccountID}, n)
+		err = s.carryOwn(r, err)
+	}
 	if err == nil {
 		return s.done(w, r, view.InvitationsPath+"?done=made")
 	}
@@ -96,9 +94,10 @@ func (s invitations) invite(w http.ResponseWriter, r *request) error {
 }
 
 func (s invitations) withdraw(w http.ResponseWriter, r *request) error {
-	err := s.act(r, func(ctx context.Context) error {
-		return s.doors.Withdraw(ctx, admin.By{AccountID: r.viewer.AccountID}, r.PostFormValue("code"))
-	})
+	if err := s.mayChange(r); err != nil {
+		return err
+	}
+	err := s.carryOwn(r, s.doors.Withdraw(r.Context(), admin.By{AccountID: r.viewer.AccountID}, r.PostFormValue("code")))
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -32,10 +31,11 @@ func (s settings) deleteAccount(w http.ResponseWriter, r *request) error {
 	err := s.checkOwnPassword(r)
 	var ends time.Time
 	if err == nil {
-		_, err = s.act(r, func(ctx context.Context) (c timelines.Change, err error) {
-			c, ends, err = s.leaving.Leave(ctx, r.viewer.AccountID)
-			return c, err
-		})
+		if err = s.mayChange(r); err == nil {
+			var c timelines.Change
+			c, ends, err = s.leaving.Leave(r.Context(), r.viewer.AccountID)
+			_, err = s.carry(r)(c, err)
+		}
 	}
 	if err != nil {
 		is, err := s.formError(r, err)
@@ -67,9 +67,7 @@ func (s signing) left(w http.ResponseWriter, r *request) error {
 
 // keep keeps the account of such a page.
 func (s signing) keep(w http.ResponseWriter, r *request) error {
-	_, err := s.tiers.Act(r.Context(), func(ctx context.Context) (timelines.Change, error) {
-		return s.leaving.KeepOwn(ctx, r.PostFormValue("link"))
-	})
+	_, err := s.carry(r)(s.leaving.KeepOwn(r.Context(), r.PostFormValue("link")))
 	if err != nil {
 		return ofLink(err)
 	}

@@ -330,7 +330,8 @@ func TestADeletionThatIsKilled(t *testing.T) {
 	b := bob.Visitor()
 	act := func(do func(context.Context) (timelines.Change, error)) {
 		t.Helper()
-		if _, err := s.Tiers.Act(ctx, do); err != nil {
+		c, err := do(ctx)
+		if _, err := s.Tiers.Carry(ctx, c, err); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -341,7 +342,7 @@ func TestADeletionThatIsKilled(t *testing.T) {
 	if n, err := store.Due(ctx, 10); n != 0 || err != nil {
 		t.Fatalf("%d are due too early, %v", n, err)
 	}
-	if more, err := store.Step(ctx, ann.Account.ID, s.Tiers.Act, s.Tiers.Distribute); more || err != nil {
+	if more, err := store.Step(ctx, ann.Account.ID, s.Tiers.Carry, s.Tiers.Distribute); more || err != nil {
 		t.Fatalf("a step too early: %t, %v", more, err)
 	}
 	if _, err := s.DB.Primary.Exec(ctx, `UPDATE leaving SET ends_at = now()`); err != nil {
@@ -355,8 +356,8 @@ func TestADeletionThatIsKilled(t *testing.T) {
 		t.Errorf("kept too late: %v", err)
 	}
 	died := errors.New("died")
-	dies := func(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-		if _, err := change(ctx); err != nil {
+	dies := func(_ context.Context, _ timelines.Change, err error) (timelines.Change, error) {
+		if err != nil {
 			return timelines.Change{}, err
 		}
 		return timelines.Change{}, died
@@ -369,7 +370,7 @@ func TestADeletionThatIsKilled(t *testing.T) {
 		b.Get("/").Lacks(leaverSaid)
 		b.Get("/p/" + hers.Code).Wants(404)
 		b.Get("/p/" + his.Code).Wants(200).Lacks(leaverSaid)
-		if more, err = store.Step(ctx, ann.Account.ID, s.Tiers.Act, s.Tiers.Distribute); err != nil {
+		if more, err = store.Step(ctx, ann.Account.ID, s.Tiers.Carry, s.Tiers.Distribute); err != nil {
 			t.Fatal(err)
 		}
 		if steps > 50 {
@@ -397,7 +398,7 @@ func TestTheRefusedAreDeleted(t *testing.T) {
 		t.Fatalf("%d are due, %v; want 1", n, err)
 	}
 	for more := true; more; {
-		if more, err = store.Step(ctx, eve.Account.ID, s.Tiers.Act, s.Tiers.Distribute); err != nil {
+		if more, err = store.Step(ctx, eve.Account.ID, s.Tiers.Carry, s.Tiers.Distribute); err != nil {
 			t.Fatal(err)
 		}
 	}

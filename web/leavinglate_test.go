@@ -58,7 +58,7 @@ func TestWrittenLate(t *testing.T) {
 	})
 	step := func() (more bool) {
 		t.Helper()
-		more, err := store.Step(ctx, ann.Account.ID, s.Tiers.Act, s.Tiers.Distribute)
+		more, err := store.Step(ctx, ann.Account.ID, s.Tiers.Carry, s.Tiers.Distribute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +233,7 @@ func TestImportedAgain(t *testing.T) {
 	}
 	for more := true; more; {
 		var err error
-		if more, err = store.Step(ctx, id, s.Tiers.Act, s.Tiers.Distribute); err != nil {
+		if more, err = store.Step(ctx, id, s.Tiers.Carry, s.Tiers.Distribute); err != nil {
 			t.Fatal(err)
 		}
 	}

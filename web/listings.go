@@ -51,9 +51,11 @@ func (s market) listingPage(r *request, sale listings.Sale, is view.FormError) (
 // close closes a listing.
 func (s market) close(w http.ResponseWriter, r *request) error {
 	code, sale := r.PathValue("code"), listings.Sale{How: r.PostFormValue("how"), Price: r.PostFormValue("sold")}
-	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Posts.Close(ctx, r.viewer.AccountID, code, sale)
-	})
+	var c timelines.Change
+	err := s.mayChange(r)
+	if err == nil {
+		c, err = s.carry(r)(s.timelines.Posts.Close(r.Context(), r.viewer.AccountID, code, sale))
+	}
 	if err != nil {
 		is, err := s.formError(r, err)
 		if err != nil {
@@ -147,9 +149,10 @@ func (s accounts) filtered(r *request, n rivers.Name) (view.ListingFilter, view.
 // setListings lets a group take listings, or no more.
 func (s settings) setListings(w http.ResponseWriter, r *request) error {
 	group := r.PostFormValue("group")
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Groups.SetListings(ctx, r.viewer.AccountID, group, r.PostFormValue("currency"))
-	})
+	err := s.mayChange(r)
+	if err == nil {
+		_, err = s.carry(r)(s.timelines.Groups.SetListings(r.Context(), r.viewer.AccountID, group, r.PostFormValue("currency")))
+	}
 	if err != nil {
 		return groups(s).manageAgain(w, r, group, err, func(*view.Manage) {})
 	}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 
 	"riverrun/rivers"
@@ -29,10 +28,12 @@ func (s lists) lists(w http.ResponseWriter, r *request) error {
 func (s lists) createList(w http.ResponseWriter, r *request) error {
 	title := r.PostFormValue("title")
 	var made timelines.List
-	_, err := s.act(r, func(ctx context.Context) (c timelines.Change, err error) {
-		made, c, err = s.timelines.Lists.Create(ctx, timelines.NewList{Actor: r.viewer.AccountID, Title: title})
-		return c, err
-	})
+	err := s.mayChange(r)
+	if err == nil {
+		var c timelines.Change
+		made, c, err = s.timelines.Lists.Create(r.Context(), timelines.NewList{Actor: r.viewer.AccountID, Title: title})
+		_, err = s.carry(r)(c, err)
+	}
 	if err != nil {
 		is, err := s.formError(r, err)
 		if err != nil {
@@ -83,9 +84,10 @@ func (s lists) listEdit(r *request) (view.ListEdit, error) {
 
 func (s lists) editList(w http.ResponseWriter, r *request) error {
 	slug, title, members := r.PathValue("slug"), r.PostFormValue("title"), r.PostForm["member"]
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Lists.Edit(ctx, r.viewer.AccountID, slug, title, members)
-	})
+	err := s.mayChange(r)
+	if err == nil {
+		_, err = s.carry(r)(s.timelines.Lists.Edit(r.Context(), r.viewer.AccountID, slug, title, members))
+	}
 	if err != nil {
 		is, err := s.formError(r, err)
 		if err != nil {
@@ -102,9 +104,10 @@ func (s lists) editList(w http.ResponseWriter, r *request) error {
 }
 
 func (s lists) deleteList(w http.ResponseWriter, r *request) error {
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Lists.Delete(ctx, r.viewer.AccountID, r.PathValue("slug"))
-	})
+	if err := s.mayChange(r); err != nil {
+		return err
+	}
+	_, err := s.carry(r)(s.timelines.Lists.Delete(r.Context(), r.viewer.AccountID, r.PathValue("slug")))
 	if err != nil {
 		return err
 	}
@@ -115,9 +118,10 @@ func (s lists) deleteList(w http.ResponseWriter, r *request) error {
 // which lists.
 func (s lists) place(w http.ResponseWriter, r *request) error {
 	name := r.PathValue("name")
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Lists.Place(ctx, r.viewer.AccountID, name, r.PostForm.Has("home"), r.PostForm["list"])
-	})
+	if err := s.mayChange(r); err != nil {
+		return err
+	}
+	_, err := s.carry(r)(s.timelines.Lists.Place(r.Context(), r.viewer.AccountID, name, r.PostForm.Has("home"), r.PostForm["list"]))
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -167,9 +166,7 @@ func (s signing) logout(w http.ResponseWriter, r *request) error {
 		return errOtherViewer
 	}
 	if r.signedIn() {
-		_, err := s.tiers.Act(r.Context(), func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.Accounts.SignOut(ctx, r.viewer)
-		})
+		_, err := s.carry(r)(s.timelines.Accounts.SignOut(r.Context(), r.viewer))
 		if err != nil {
 			return err
 		}

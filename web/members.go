@@ -74,9 +74,10 @@ func (s groups) moderate(do func(ctx context.Context, actor int64, group, name s
 		if names := destinationsOf(r.PostForm["name"]); len(names) > 0 {
 			name = names[0] // typed as people type names, with @ and capitals
 		}
-		_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return do(ctx, r.viewer.AccountID, group, name)
-		})
+		err := s.mayChange(r)
+		if err == nil {
+			_, err = s.carry(r)(do(r.Context(), r.viewer.AccountID, group, name))
+		}
 		back := r.back("/" + group + "/members")
 		if err == nil {
 			return s.done(w, r, back)

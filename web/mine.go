@@ -149,10 +149,7 @@ func (s mine) several(w http.ResponseWriter, r *request) error {
 			return s.html(w, r, http.StatusOK, view.MineDeletePage(v))
 		}
 	}
-	if r.resumed {
-		return errResumed
-	}
-	if err := s.limits.writes.allow(accountKey(r.viewer.AccountID)); err != nil {
+	if err := s.mayChange(r); err != nil {
 		return err
 	}
 	if err := s.bulk.Begin(r.Context(), r.viewer.AccountID, wish); err != nil {

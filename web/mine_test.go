@@ -59,7 +59,7 @@ func workOn(t *testing.T, s *webtest.Site, blocks int) {
 		t.Fatal(err)
 	}
 	for range blocks {
-		more, err := bulk.Open(s.Store).Step(t.Context(), id, s.Tiers.Act)
+		more, err := bulk.Open(s.Store).Step(t.Context(), id, s.Tiers.Carry)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,9 +269,8 @@ func TestSeveralPostsOfSomebodySuspended(t *testing.T) {
 	v.Post("/groups", "name", "sailing", "title", "Sailing", "access", "public").Wants(303)
 	ann.Post("between us", "bob")
 	v.Get("/filter/mine").Wants(200).Has("Message to @bob")
-	if _, err := s.Tiers.Act(t.Context(), func(ctx context.Context) (timelines.Change, error) {
-		return staff.Suspend(ctx, admin.By{}, "bob", admin.Suspension{Reason: "spam", Hide: true})
-	}); err != nil {
+	c, err := staff.Suspend(t.Context(), admin.By{}, "bob", admin.Suspension{Reason: "spam", Hide: true})
+	if _, err := s.Tiers.Carry(t.Context(), c, err); err != nil {
 		t.Fatal(err)
 	}
 	v.Get("/filter/mine").Wants(200).Has("between us", "Somewhere you can’t see any more").Lacks("@bob")
@@ -280,9 +279,8 @@ func TestSeveralPostsOfSomebodySuspended(t *testing.T) {
 	}
 	v.Post("/filter/mine", "act", "move", "to", "sailing", "all", "1").Wants(303)
 	workOn(t, s, 1)
-	if _, err := s.Tiers.Act(t.Context(), func(ctx context.Context) (timelines.Change, error) {
-		return staff.Suspend(ctx, admin.By{}, "ann", admin.Suspension{Reason: "spam"})
-	}); err != nil {
+	c, err = staff.Suspend(t.Context(), admin.By{}, "ann", admin.Suspension{Reason: "spam"})
+	if _, err := s.Tiers.Carry(t.Context(), c, err); err != nil {
 		t.Fatal(err)
 	}
 	workOn(t, s, 10)
@@ -292,13 +290,13 @@ func TestSeveralPostsOfSomebodySuspended(t *testing.T) {
 	}
 }
 
-// crashing is s.Tiers.Act for n changes, and then the process ends.
-func crashing(s *webtest.Site, n int) bulk.Acting {
-	return func(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-		if n--; n < 0 {
+// crashing is s.Tiers.Carry, but the process ends after the commit of the n-th change.
+func crashing(s *webtest.Site, n int) bulk.Carrying {
+	return func(ctx context.Context, c timelines.Change, err error) (timelines.Change, error) {
+		if n--; n == 0 {
 			return timelines.Change{}, errCrash
 		}
-		return s.Tiers.Act(ctx, change)
+		return s.Tiers.Carry(ctx, c, err)
 	}
 }
 
@@ -388,11 +386,11 @@ func TestSeveralPostsByTwoProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	others := 2 // blocks that the other does within the slower one's first change
-	more, err := store.Step(t.Context(), w.ID, func(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
+	more, err := store.Step(t.Context(), w.ID, func(ctx context.Context, c timelines.Change, err error) (timelines.Change, error) {
 		blocks := others
 		others = 0
 		workOn(t, s, blocks)
-		return s.Tiers.Act(ctx, change)
+		return s.Tiers.Carry(ctx, c, err)
 	})
 	if err != nil || more {
 		t.Errorf("the slower one: more %t, %v", more, err)

@@ -176,9 +176,8 @@ func (s notifications) seenAlerts(r *request, page view.Notifications) {
 		return
 	}
 	ctx := r.Context()
-	_, err := s.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Notices.SeenAlerts(ctx, r.viewer.AccountID, latest)
-	})
+	c, err := s.timelines.Notices.SeenAlerts(ctx, r.viewer.AccountID, latest)
+	_, err = s.tiers.Carry(ctx, c, err)
 	if err != nil && ctx.Err() == nil {
 		s.log.WarnContext(ctx, "alerts not noted as seen", "error", err) // they count until the page is opened again
 	}

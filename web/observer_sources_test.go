@@ -152,7 +152,7 @@ func (a *actor) pushList(s *flowing, about string) (load sources.Load, result st
 	}
 	call[struct{}](a, node, s, address+"/finish", map[string]any{"batches": 1})
 	// A job ends the load; where there are none, this does.
-	run := loads.Runner{Sources: sources.Open(node.Store), Blobs: node.Blobs, Act: node.Tiers.Act, Yield: func(context.Context) error { return nil }, Log: slog.New(slog.DiscardHandler)}
+	run := loads.Runner{Sources: sources.Open(node.Store), Blobs: node.Blobs, Carry: node.Tiers.Carry, Yield: func(context.Context) error { return nil }, Log: slog.New(slog.DiscardHandler)}
 	if err := run.Run(ctx, s.ID); err != nil && !errors.Is(err, sources.ErrBusy) {
 		a.t.Errorf("%s: end a load: %v", a.name, err)
 	}

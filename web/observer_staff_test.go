@@ -336,7 +336,8 @@ func (s *scene) lapse(g *actor) {
 	if _, err := s.db.Primary.Exec(ctx, over, g.name); err != nil {
 		s.t.Error(err)
 	}
-	if _, err := node.Tiers.Act(ctx, admin.Open(node.Store).CleanUp); err != nil {
+	c, err := admin.Open(node.Store).CleanUp(ctx)
+	if _, err := node.Tiers.Carry(ctx, c, err); err != nil {
 		s.t.Error(err)
 	}
 	seen(true)
@@ -430,7 +431,7 @@ func (s *scene) removeAll() {
 				done = over()
 			}
 			if err == nil {
-				more, err = staff.RemovalStep(s.t.Context(), g.Account.ID, s.author.on[0].Tiers.Act, s.author.on[0].Tiers.Distribute)
+				more, err = staff.RemovalStep(s.t.Context(), g.Account.ID, s.author.on[0].Tiers.Carry, s.author.on[0].Tiers.Distribute)
 			}
 			if err != nil {
 				s.t.Error(err)

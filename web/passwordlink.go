@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"net/http"
 
@@ -33,10 +32,9 @@ func (s signing) choosePassword(w http.ResponseWriter, r *request) error {
 	}
 	err = s.limits.signInAddress.allow(s.addresses.key(r.Request))
 	if err == nil {
-		_, err = s.tiers.Act(r.Context(), func(ctx context.Context) (c timelines.Change, err error) {
-			c, v.Name, err = s.timelines.Accounts.ChoosePassword(ctx, v.Token, password)
-			return c, err
-		})
+		var c timelines.Change
+		c, v.Name, err = s.timelines.Accounts.ChoosePassword(r.Context(), v.Token, password)
+		_, err = s.carry(r)(c, err)
 	}
 	if err != nil {
 		if err = ofLink(err); errors.Is(err, errLink) {

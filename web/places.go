@@ -1,13 +1,11 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
 
 	"riverrun/rivers"
-	"riverrun/timelines"
 	"riverrun/timelines/kinds"
 	"riverrun/web/view"
 )
@@ -103,9 +101,10 @@ func (s posts) removeForm(w http.ResponseWriter, r *request) error {
 // viewer from now on.
 func (s posts) removeFromGroup(w http.ResponseWriter, r *request) error {
 	group := r.PostFormValue("group")
-	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Posts.RemoveFromGroup(ctx, r.viewer.AccountID, r.PathValue("code"), group)
-	})
+	if err := s.mayChange(r); err != nil {
+		return err
+	}
+	c, err := s.carry(r)(s.timelines.Posts.RemoveFromGroup(r.Context(), r.viewer.AccountID, r.PathValue("code"), group))
 	if err != nil {
 		return err
 	}

@@ -70,12 +70,14 @@ func (s posts) editPost(w http.ResponseWriter, r *request) error {
 		change.Files, change.SetFiles = r.attachments(), true
 	}
 	change.Listing = r.listing()
-	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		if err := r.fault(); err != nil {
-			return timelines.Change{}, err
-		}
-		return s.timelines.Posts.Revise(ctx, r.viewer.AccountID, code, change)
-	})
+	var c timelines.Change
+	err := s.mayChange(r)
+	if err == nil {
+		err = r.fault()
+	}
+	if err == nil {
+		c, err = s.carry(r)(s.timelines.Posts.Revise(r.Context(), r.viewer.AccountID, code, change))
+	}
 	if err != nil {
 		is, err := s.formError(r, err)
 		if err != nil {
@@ -97,9 +99,10 @@ func (s posts) filesOf(ctx context.Context, code string) ([]files.File, error) {
 
 func (s posts) deletePost(w http.ResponseWriter, r *request) error {
 	code := r.PathValue("code")
-	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Posts.Delete(ctx, r.viewer.AccountID, code)
-	})
+	if err := s.mayChange(r); err != nil {
+		return err
+	}
+	c, err := s.carry(r)(s.timelines.Posts.Delete(r.Context(), r.viewer.AccountID, code))
 	if err != nil {
 		return err
 	}

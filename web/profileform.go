@@ -50,14 +50,17 @@ func (s *Server) saveProfile(r *request, of func(context.Context, *request) (int
 		if err != nil {
 			return err
 		}
-		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.Files.RemovePicture(ctx, r.viewer.AccountID, account)
-		})
+		if err = s.mayChange(r); err == nil {
+			_, err = s.carry(r)(s.timelines.Files.RemovePicture(r.Context(), r.viewer.AccountID, account))
+		}
 		if err != nil {
 			return err
 		}
 	}
-	_, err := s.act(r, save)
+	if err := s.mayChange(r); err != nil {
+		return err
+	}
+	_, err := s.carry(r)(save(r.Context()))
 	return err
 }
 

@@ -49,9 +49,10 @@ func (s reactions) moreLikes(w http.ResponseWriter, r *request) error {
 func (s reactions) mark(set func(ctx context.Context, actor int64, code string) (timelines.Change, error)) handler {
 	return func(w http.ResponseWriter, r *request) error {
 		code := r.PathValue("code")
-		c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return set(ctx, r.viewer.AccountID, code)
-		})
+		if err := s.mayChange(r); err != nil {
+			return err
+		}
+		c, err := s.carry(r)(set(r.Context(), r.viewer.AccountID, code))
 		if err != nil {
 			return err
 		}

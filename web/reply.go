@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,17 +13,21 @@ import (
 	"riverrun/web/view"
 )
 
-// act does one change by the viewer, within the viewer's limit. It returns when the viewer's
-// own rivers show the change and, if it is a narrowing, every node follows it (Tier 0).
-// errResumed if the form is only to be shown again.
-func (s *Server) act(r *request, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
+// mayChange counts a change by the viewer, within the viewer's limit: it comes before each change. errResumed if the
+// form is only to be shown again.
+func (s *Server) mayChange(r *request) error {
 	if r.resumed {
-		return timelines.Change{}, errResumed
+		return errResumed
 	}
-	if err := s.limits.writes.allow(accountKey(r.viewer.AccountID)); err != nil {
-		return timelines.Change{}, err
+	return s.limits.writes.allow(accountKey(r.viewer.AccountID))
+}
+
+// carry returns tiers.Carry for a request, so that a change can be its argument: s.carry(r)(s.timelines.Posts.Like(…)).
+// That returns when the viewer's own rivers show the change and, if it is a narrowing, every node follows it (Tier 0).
+func (s *Server) carry(r *request) func(timelines.Change, error) (timelines.Change, error) {
+	return func(c timelines.Change, err error) (timelines.Change, error) {
+		return s.tiers.Carry(r.Context(), c, err)
 	}
-	return s.tiers.Act(r.Context(), change)
 }
 
 // answerEntry answers a change of a post with a redirect or, for river.js, with the post's

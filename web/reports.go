@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 
 	"riverrun/timelines"
@@ -83,10 +82,11 @@ func (s reporting) form(r *request, t reports.Thing) (view.ReportForm, error) {
 
 func (s reporting) report(w http.ResponseWriter, r *request, t reports.Thing) error {
 	reason, text := reports.Reason(r.PostFormValue("reason")), r.PostFormValue("text")
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		_, err := s.reports.File(ctx, r.viewer.AccountID, t, reason, text)
-		return timelines.Change{Actor: r.viewer.AccountID}, err
-	})
+	err := s.mayChange(r)
+	if err == nil {
+		_, err = s.reports.File(r.Context(), r.viewer.AccountID, t, reason, text)
+		_, err = s.carry(r)(timelines.Change{Actor: r.viewer.AccountID}, err)
+	}
 	if err == nil {
 		return s.done(w, r, view.ReportsPath+"?sent")
 	}
@@ -119,9 +119,8 @@ func (s reporting) own(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	ctx := r.Context()
-	_, err = s.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-		return s.reports.Seen(ctx, r.viewer.AccountID)
-	})
+	c, err := s.reports.Seen(ctx, r.viewer.AccountID)
+	_, err = s.tiers.Carry(ctx, c, err)
 	if err != nil && ctx.Err() == nil {
 		s.log.WarnContext(ctx, "answers to reports not noted as seen", "error", err) // they count until the page is opened again
 	}

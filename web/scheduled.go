@@ -81,9 +81,11 @@ func (s schedules) publish(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Posts.PublishScheduled(ctx, r.viewer.AccountID, p.Code)
-	})
+	var c timelines.Change
+	err = s.mayChange(r)
+	if err == nil {
+		c, err = s.carry(r)(s.timelines.Posts.PublishScheduled(r.Context(), r.viewer.AccountID, p.Code))
+	}
 	if err != nil {
 		return s.refuse(w, r, err)
 	}
@@ -98,10 +100,11 @@ func (s schedules) cancel(w http.ResponseWriter, r *request) error {
 	}
 	version := scheduled.Version{Code: p.Code, SavedAt: view.SavedOf(r.PostFormValue(view.VersionField))}
 	discard, kept := r.PostFormValue("discard") != "", false
-	_, err = s.act(r, func(ctx context.Context) (c timelines.Change, err error) {
-		c, kept, err = s.timelines.Posts.Cancel(ctx, r.viewer.AccountID, version, discard)
-		return c, err
-	})
+	if err = s.mayChange(r); err == nil {
+		var c timelines.Change
+		c, kept, err = s.timelines.Posts.Cancel(r.Context(), r.viewer.AccountID, version, discard)
+		_, err = s.carry(r)(c, err)
+	}
 	switch {
 	case err != nil:
 		return s.refuse(w, r, err)

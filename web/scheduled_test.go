@@ -43,10 +43,7 @@ func comeDue(s *webtest.Site) {
 	}
 	for _, d := range due {
 		c, _, err := s.Store.Maintenance.PublishDue(s.T.Context(), d)
-		if err != nil {
-			s.T.Fatal(err)
-		}
-		if _, err := s.Tiers.Act(s.T.Context(), func(context.Context) (timelines.Change, error) { return c, nil }); err != nil {
+		if _, err := s.Tiers.Carry(s.T.Context(), c, err); err != nil {
 			s.T.Fatal(err)
 		}
 	}

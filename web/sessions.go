@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -29,9 +28,10 @@ func (s sessions) list(w http.ResponseWriter, r *request) error {
 
 // end ends one session, or all others.
 func (s sessions) end(w http.ResponseWriter, r *request) error {
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.signins.End(ctx, r.viewer, r.PostFormValue("id"))
-	})
+	if err := s.mayChange(r); err != nil {
+		return err
+	}
+	_, err := s.carry(r)(s.signins.End(r.Context(), r.viewer, r.PostFormValue("id")))
 	if err != nil {
 		return err
 	}
@@ -40,9 +40,10 @@ func (s sessions) end(w http.ResponseWriter, r *request) error {
 
 // seen says that the viewer knows of what happened to the account.
 func (s sessions) seen(w http.ResponseWriter, r *request) error {
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.signins.Seen(ctx, r.viewer)
-	})
+	if err := s.mayChange(r); err != nil {
+		return err
+	}
+	_, err := s.carry(r)(s.signins.Seen(r.Context(), r.viewer))
 	if err != nil {
 		return err
 	}
@@ -56,9 +57,7 @@ func (s *Server) begun(w http.ResponseWriter, r *request, token string, account 
 		s.setVisitor(w, "", -time.Second)
 	}
 	session, _ := timelines.SessionOf(token)
-	_, err := s.tiers.Act(r.Context(), func(ctx context.Context) (timelines.Change, error) {
-		return s.signins.Begun(ctx, timelines.Viewer{AccountID: account, Session: session}, signins.Device(r.UserAgent()))
-	})
+	_, err := s.carry(r)(s.signins.Begun(r.Context(), timelines.Viewer{AccountID: account, Session: session}, signins.Device(r.UserAgent())))
 	if err != nil { // somebody is signed in all the same
 		s.log.WarnContext(r.Context(), "a sign-in was not told", "error", err)
 	}

@@ -85,9 +85,9 @@ func (s settings) setLook(w http.ResponseWriter, r *request) error {
 	theme, language := r.PostFormValue("theme"), r.PostFormValue("language")
 	var err error = &timelines.InvalidError{Field: "theme", Code: "theme_unknown"}
 	if slices.Contains(view.Themes, theme) {
-		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.Accounts.SetProfile(ctx, r.viewer.AccountID, r.me.Title, r.me.About, language)
-		})
+		if err = s.mayChange(r); err == nil {
+			_, err = s.carry(r)(s.timelines.Accounts.SetProfile(r.Context(), r.viewer.AccountID, r.me.Title, r.me.About, language))
+		}
 	}
 	if err != nil {
 		return s.settingsAgain(w, r, err, func(v *view.Settings) { v.Language = language })
@@ -106,9 +106,9 @@ func (s settings) setMode(w http.ResponseWriter, r *request) error {
 	mode := r.PostFormValue("mode")
 	var err error = &timelines.InvalidError{Field: "mode", Code: "mode_unknown"}
 	if mode == view.ModeFriends || mode == view.ModeActivity {
-		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.Accounts.SetFriendsOnly(ctx, r.viewer.AccountID, mode == view.ModeFriends)
-		})
+		if err = s.mayChange(r); err == nil {
+			_, err = s.carry(r)(s.timelines.Accounts.SetFriendsOnly(r.Context(), r.viewer.AccountID, mode == view.ModeFriends))
+		}
 	}
 	if err != nil {
 		return s.settingsAgain(w, r, err, func(*view.Settings) {})
@@ -124,9 +124,10 @@ func (s settings) setNotices(w http.ResponseWriter, r *request) error {
 			off = off.With(k)
 		}
 	}
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Notices.SetKinds(ctx, r.viewer.AccountID, off)
-	})
+	err := s.mayChange(r)
+	if err == nil {
+		_, err = s.carry(r)(s.timelines.Notices.SetKinds(r.Context(), r.viewer.AccountID, off))
+	}
 	if err != nil {
 		return s.settingsAgain(w, r, err, func(*view.Settings) {})
 	}
@@ -137,9 +138,9 @@ func (s settings) setAccess(w http.ResponseWriter, r *request) error {
 	group := r.PostFormValue("group")
 	level, err := view.LevelOf(r.PostFormValue("level"))
 	if err == nil {
-		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.Feeds.SetAccess(ctx, r.viewer.AccountID, group, level)
-		})
+		if err = s.mayChange(r); err == nil {
+			_, err = s.carry(r)(s.timelines.Feeds.SetAccess(r.Context(), r.viewer.AccountID, group, level))
+		}
 	}
 	return s.ruled(w, r, group, err)
 }
@@ -147,9 +148,10 @@ func (s settings) setAccess(w http.ResponseWriter, r *request) error {
 // setWriters sets who may send messages to the viewer, or post to a group.
 func (s settings) setWriters(w http.ResponseWriter, r *request) error {
 	group, who := r.PostFormValue("group"), timelines.Writers(r.PostFormValue("writers"))
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Groups.SetWriters(ctx, r.viewer.AccountID, group, who)
-	})
+	err := s.mayChange(r)
+	if err == nil {
+		_, err = s.carry(r)(s.timelines.Groups.SetWriters(r.Context(), r.viewer.AccountID, group, who))
+	}
 	return s.ruled(w, r, group, err)
 }
 
@@ -174,9 +176,9 @@ func (s settings) setPassword(w http.ResponseWriter, r *request) error {
 	next := r.PostFormValue("password")
 	err := s.checkOwnPassword(r)
 	if err == nil {
-		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.Accounts.ChangePassword(ctx, name, next)
-		})
+		if err = s.mayChange(r); err == nil {
+			_, err = s.carry(r)(s.timelines.Accounts.ChangePassword(ctx, name, next))
+		}
 	}
 	if err != nil {
 		return s.settingsAgain(w, r, err, func(*view.Settings) {})

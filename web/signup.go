@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -67,13 +66,12 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 		err = s.limits.signUp.allow(s.addresses.key(r.Request))
 	}
 	if err == nil {
-		_, err = s.tiers.Act(r.Context(), func(ctx context.Context) (c timelines.Change, err error) {
-			_, waits, c, err = s.doors.SignUp(ctx, doors.SignUp{
-				SignUp:     timelines.SignUp{Name: form.Name, Title: strings.TrimSpace(form.Title), Password: password, RulesAgreed: rules, Stranger: true},
-				Invitation: form.Invitation, Sentence: form.Sentence,
-			})
-			return c, err
+		var c timelines.Change
+		_, waits, c, err = s.doors.SignUp(r.Context(), doors.SignUp{
+			SignUp:     timelines.SignUp{Name: form.Name, Title: strings.TrimSpace(form.Title), Password: password, RulesAgreed: rules, Stranger: true},
+			Invitation: form.Invitation, Sentence: form.Sentence,
 		})
+		_, err = s.carry(r)(c, err)
 	}
 	if err != nil {
 		if form.Error, err = s.formError(r, err); err != nil {

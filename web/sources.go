@@ -131,14 +131,6 @@ func addedSources(q url.Values) *view.AddedSources {
 	return &view.AddedSources{Added: n("added"), There: n("there"), Invalid: n("invalid"), TooMany: n("many")}
 }
 
-// allowed counts a change by the viewer, as Server.act does for changes that rivers follow.
-func (s sourcePages) allowed(r *request) error {
-	if r.resumed {
-		return errResumed
-	}
-	return s.limits.writes.allow(accountKey(r.viewer.AccountID))
-}
-
 // add adds a source, in the way that the form names, or all links of a list.
 func (s sourcePages) add(w http.ResponseWriter, r *request) error {
 	who, err := s.owner(r.Context(), r)
@@ -159,7 +151,7 @@ func (s sourcePages) add(w http.ResponseWriter, r *request) error {
 	case form.URL != "":
 		form.Way = string(sources.Link)
 	}
-	err = s.allowed(r)
+	err = s.mayChange(r)
 	if err == nil {
 		err = r.fault()
 	}
@@ -333,7 +325,7 @@ func (s sourcePages) act(w http.ResponseWriter, r *request) error {
 	if !ok {
 		return errNoPage
 	}
-	if err = s.allowed(r); err == nil && act == "token" {
+	if err = s.mayChange(r); err == nil && act == "token" {
 		return s.token(w, r, found)
 	}
 	at := view.SourcePath(found.Code)
@@ -351,7 +343,8 @@ func (s sourcePages) act(w http.ResponseWriter, r *request) error {
 
 // tellOf has the number and the page of notifications follow what was done with a source, before it is answered (R3).
 func (s sourcePages) tellOf(ctx context.Context, was sources.Source) error {
-	_, err := s.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) { return s.sources.Tell(ctx, was) })
+	c, err := s.sources.Tell(ctx, was)
+	_, err = s.tiers.Carry(ctx, c, err)
 	return err
 }
 

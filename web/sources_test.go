@@ -58,7 +58,7 @@ func newFlow(t testing.TB) *flow {
 	f.link, f.sources = server.URL+"/feed", sources.Open(f.Store)
 	log := slog.New(slog.DiscardHandler)
 	f.runner = loads.Runner{
-		Sources: f.sources, Blobs: f.Blobs, Act: f.Tiers.Act, Log: log, Dir: t.TempDir(),
+		Sources: f.sources, Blobs: f.Blobs, Carry: f.Tiers.Carry, Log: log, Dir: t.TempDir(),
 		Yield: func(context.Context) error { return nil },
 	}
 	f.fetcher = loads.Fetcher{Sources: f.sources, Blobs: f.Blobs, Client: client, Log: log, Dir: t.TempDir()}

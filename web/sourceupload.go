@@ -234,7 +234,7 @@ func (s sourcePages) newFile(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	if err = s.allowed(r); err == nil {
+	if err = s.mayChange(r); err == nil {
 		err = r.fault()
 	}
 	file := r.sourceFile()

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 
 	"riverrun/timelines"
@@ -38,8 +37,10 @@ func (c *staffCall) Role() admin.Role { return c.r.sets.Role }
 
 func (c *staffCall) Base() *view.Base { return c.simple(c.r) }
 
-func (c *staffCall) Act(change func(context.Context) (timelines.Change, error)) error {
-	_, err := c.act(c.r, change)
+func (c *staffCall) MayChange() error { return c.mayChange(c.r) }
+
+func (c *staffCall) Carry(change timelines.Change, err error) error {
+	_, err = c.carry(c.r)(change, err)
 	return err
 }
 

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 
@@ -41,10 +40,11 @@ func (s appTokens) make(w http.ResponseWriter, r *request) error {
 	var token string
 	err := s.checkOwnPassword(r)
 	if err == nil {
-		_, err = s.act(r, func(ctx context.Context) (c timelines.Change, err error) {
-			token, c, err = s.tokens.Create(ctx, r.viewer, n)
-			return c, err
-		})
+		if err = s.mayChange(r); err == nil {
+			var c timelines.Change
+			token, c, err = s.tokens.Create(r.Context(), r.viewer, n)
+			_, err = s.carry(r)(c, err)
+		}
 	}
 	if err != nil {
 		is, err := s.formError(r, err)
@@ -72,7 +72,9 @@ func (s appTokens) revoke(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return timelines.ErrNotFound
 	}
-	_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) { return s.tokens.Revoke(ctx, r.viewer, id) })
+	if err = s.mayChange(r); err == nil {
+		_, err = s.carry(r)(s.tokens.Revoke(r.Context(), r.viewer, id))
+	}
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,11 @@
 package web_test
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
-	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/doors"
 	"riverrun/timelines/drafts"
@@ -110,9 +108,8 @@ func TestVisitorSignsUp(t *testing.T) {
 	if visitorRows(s) != 1 {
 		t.Error("the text of somebody who waits to be let in is gone")
 	}
-	_, err := s.Tiers.Act(t.Context(), func(ctx context.Context) (timelines.Change, error) {
-		return doors.Open(s.Store).Admit(ctx, admin.By{}, "dan")
-	})
+	c, err := doors.Open(s.Store).Admit(t.Context(), admin.By{}, "dan")
+	_, err = s.Tiers.Carry(t.Context(), c, err)
 	if err != nil {
 		t.Fatal(err)
 	}

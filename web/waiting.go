@@ -78,9 +78,9 @@ func (s approvals) answer(w http.ResponseWriter, r *request, done view.Answer,
 	if _, ok := timelines.ParseCode(r.PathValue("code")); !ok {
 		return errNoPage
 	}
-	_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return give(ctx, r.viewer.AccountID, group.Name, r.PathValue("code"))
-	})
+	if err = s.mayChange(r); err == nil {
+		_, err = s.carry(r)(give(r.Context(), r.viewer.AccountID, group.Name, r.PathValue("code")))
+	}
 	if errors.Is(err, timelines.ErrNotFound) {
 		done, err = view.AnswerLate, nil
 	}
@@ -102,9 +102,10 @@ func (s approvals) answer(w http.ResponseWriter, r *request, done view.Answer,
 // setApproval says whether posts to a group wait for its administrators.
 func (s settings) setApproval(w http.ResponseWriter, r *request) error {
 	group := r.PostFormValue("group")
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Groups.SetApproval(ctx, r.viewer.AccountID, group, r.PostFormValue("approves") != "")
-	})
+	err := s.mayChange(r)
+	if err == nil {
+		_, err = s.carry(r)(s.timelines.Groups.SetApproval(r.Context(), r.viewer.AccountID, group, r.PostFormValue("approves") != ""))
+	}
 	if err != nil {
 		return groups(s).manageAgain(w, r, group, err, func(*view.Manage) {})
 	}

@@ -82,9 +82,11 @@ func TestRiverbench(t *testing.T) {
 			t.Errorf("the table lacks the row %s:\n%s", r.name, table.String())
 		}
 	}
-	for _, name := range []string{"home p50", "home page", "single p50", "cold p50", "like p50", "like statements", "comment p50", "post p50", "pushed p50 at 100/s", "watch like, last of 20", "sockets opened", "crash median of 20",
+	for _, name := range []string{
+		"home p50", "home page", "single p50", "cold p50", "like p50", "like statements", "comment p50", "post p50", "pushed p50 at 100/s", "watch like, last of 20", "sockets opened", "crash median of 20",
 		"older p50", "group p50", "best p50", "search p50", "search first, p50", "rivers like, 40 rivers, p50", "rivers entries, of all that a post needs",
-		"client scripts, compressed"} {
+		"client scripts, compressed",
+	} {
 		if found[name] <= 0 {
 			t.Errorf("%s: got %v, want more than 0", name, found[name])
 		}

@@ -96,9 +96,8 @@ func accountPassword(ctx context.Context, e *env, args []string) error {
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
 		// This goes through the tiers, because it ends sessions: their open pages close before
 		// this command reports success.
-		_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-			return n.timelines.Accounts.ChangePassword(ctx, name, password)
-		})
+		c, err := n.timelines.Accounts.ChangePassword(ctx, name, password)
+		_, err = n.tiers.Carry(ctx, c, err)
 		if err != nil {
 			return explain(name, err)
 		}

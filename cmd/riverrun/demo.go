@@ -96,14 +96,14 @@ func (d *demo) create(ctx context.Context) (_ timelines.Tally, err error) {
 		return timelines.Tally{}, err
 	}
 	defer func() { err = errors.Join(err, im.Close(ctx)) }()
-	_, err = d.node.tiers.Act(ctx, func(ctx context.Context) (c timelines.Change, err error) {
-		d.ids, c, err = im.Accounts(ctx, accounts)
-		return c, err
-	})
+	var c timelines.Change
+	d.ids, c, err = im.Accounts(ctx, accounts)
+	_, err = d.node.tiers.Carry(ctx, c, err)
 	if err != nil {
 		return timelines.Tally{}, err
 	}
-	_, err = d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) { return im.Add(ctx, posts) })
+	c, err = im.Add(ctx, posts)
+	_, err = d.node.tiers.Carry(ctx, c, err)
 	if err != nil {
 		return timelines.Tally{}, err
 	}
@@ -132,9 +132,8 @@ func (d *demo) read(ctx context.Context) error {
 // connect gives everybody a password and lets them follow each other.
 func (d *demo) connect(ctx context.Context) error {
 	for _, p := range d.town.People {
-		_, err := d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-			return d.node.timelines.Accounts.ChangePassword(ctx, d.accounts[p.Name].Name, d.password)
-		})
+		c, err := d.node.timelines.Accounts.ChangePassword(ctx, d.accounts[p.Name].Name, d.password)
+		_, err = d.node.tiers.Carry(ctx, c, err)
 		if err != nil {
 			return explain(p.Name, err)
 		}
@@ -151,12 +150,9 @@ func (d *demo) connect(ctx context.Context) error {
 
 // follow makes one person follow another, who accepts if asked.
 func (d *demo) follow(ctx context.Context, who, whom string) error {
-	requested := false
 	to := d.accounts[whom]
-	_, err := d.node.tiers.Act(ctx, func(ctx context.Context) (c timelines.Change, err error) {
-		c, requested, err = d.node.timelines.Subscriptions.Subscribe(ctx, d.ids[who], to.Name)
-		return c, err
-	})
+	c, requested, err := d.node.timelines.Subscriptions.Subscribe(ctx, d.ids[who], to.Name)
+	_, err = d.node.tiers.Carry(ctx, c, err)
 	if err != nil || !requested {
 		return err
 	}
@@ -166,9 +162,8 @@ func (d *demo) follow(ctx context.Context, who, whom string) error {
 			host, group = d.ids[g.Admin], to.Name
 		}
 	}
-	_, err = d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-		return d.node.timelines.Subscriptions.Accept(ctx, host, d.accounts[who].Name, group)
-	})
+	c, err = d.node.timelines.Subscriptions.Accept(ctx, host, d.accounts[who].Name, group)
+	_, err = d.node.tiers.Carry(ctx, c, err)
 	return err
 }
 

@@ -155,14 +155,17 @@ func signUpsAnswer(ctx context.Context, e *env, args []string, admits bool) erro
 		return err
 	}
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
+		var c timelines.Change
+		var err error
 		said := "is refused"
-		_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-			if admits {
-				said = "is let in"
-				return doors.Open(n.timelines).Admit(ctx, admin.By{}, name)
-			}
-			return doors.Open(n.timelines).Refuse(ctx, admin.By{}, name, answer)
-		})
+		if admits {
+			said = "is let in"
+			c, err = doors.Open(n.timelines).Admit(ctx, admin.By{}, name)
+			_, err = n.tiers.Carry(ctx, c, err)
+		} else {
+			c, err = doors.Open(n.timelines).Refuse(ctx, admin.By{}, name, answer)
+			_, err = n.tiers.Carry(ctx, c, err)
+		}
 		if err != nil {
 			return explain(name, explainDoor(err))
 		}

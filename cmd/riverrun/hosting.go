@@ -44,7 +44,7 @@ func withHosting(ctx context.Context, e *env, c *config, do func(context.Context
 		h := &hosting{env: e, node: n, sources: n.sources(), blobs: files}
 		h.fetcher = loads.Fetcher{Sources: h.sources, Blobs: files, Client: client, Log: n.log}
 		h.runner = loads.Runner{
-			Sources: h.sources, Blobs: files, Act: n.tiers.Act, Log: n.log,
+			Sources: h.sources, Blobs: files, Carry: n.tiers.Carry, Log: n.log,
 			Yield: func(ctx context.Context) error { return jobs.Yield(ctx, n.stores.primary) },
 		}
 		return do(ctx, h)

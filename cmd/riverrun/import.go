@@ -182,10 +182,9 @@ func (in *importing) flush(ctx context.Context, name string) error {
 	if ctx.Err() != nil || len(in.batch) == 0 {
 		return ctx.Err()
 	}
-	// A batch that has begun is finished: Ctrl-C takes effect between two batches.
-	_, err := in.node.tiers.Act(context.WithoutCancel(ctx), func(ctx context.Context) (timelines.Change, error) {
-		return in.im.Add(ctx, in.batch)
-	})
+	ctx = context.WithoutCancel(ctx) // A batch that has begun is finished: Ctrl-C takes effect between two batches.
+	c, err := in.im.Add(ctx, in.batch)
+	_, err = in.node.tiers.Carry(ctx, c, err)
 	if err != nil {
 		return fmt.Errorf("%s: elements %d to %d: %w", name, in.first, in.last, err)
 	}

@@ -65,9 +65,8 @@ func runGroup(ctx context.Context, e *env, args []string) error {
 		return usagef("%s: this cannot be taken back; say the name once more: -confirm %s", e.name, name)
 	}
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
-		_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-			return leaving.Open(n.timelines).DeleteGroup(ctx, admin.By{}, name, confirm, reason)
-		})
+		c, err := leaving.Open(n.timelines).DeleteGroup(ctx, admin.By{}, name, confirm, reason)
+		_, err = n.tiers.Carry(ctx, c, err)
 		if errors.Is(err, timelines.ErrNotFound) {
 			return fmt.Errorf("there is no group %s", name)
 		}

@@ -103,9 +103,8 @@ func (d *demo) trade(ctx context.Context, old bool) error {
 			admin = g.Admin
 		}
 	}
-	_, err = d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-		return d.node.timelines.Groups.SetListings(ctx, d.ids[admin], d.accounts[m.Group].Name, m.Currency)
-	})
+	c, err := d.node.timelines.Groups.SetListings(ctx, d.ids[admin], d.accounts[m.Group].Name, m.Currency)
+	_, err = d.node.tiers.Carry(ctx, c, err)
 	if err != nil {
 		return fmt.Errorf("open the market: %w", err)
 	}
@@ -146,21 +145,22 @@ func (d *demo) offer(ctx context.Context, store blobs.Store, name string, l town
 	if err != nil {
 		return 0, err
 	}
-	made, err := d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-		return d.node.timelines.Posts.Create(ctx, timelines.NewPost{
-			Author: by, Body: l.Text, To: []string{d.accounts[m.Group].Name},
-			Files:   []files.Attachment{{Code: code, Alt: l.Alt}},
-			Listing: &listings.Fields{Price: l.Price, Currency: m.Currency, Place: l.Place, Condition: l.Condition},
-		})
+	made, err := d.node.timelines.Posts.Create(ctx, timelines.NewPost{
+		Author: by, Body: l.Text, To: []string{d.accounts[m.Group].Name},
+		Files:   []files.Attachment{{Code: code, Alt: l.Alt}},
+		Listing: &listings.Fields{Price: l.Price, Currency: m.Currency, Place: l.Place, Condition: l.Condition},
 	})
+	made, err = d.node.tiers.Carry(ctx, made, err)
 	if err != nil || l.How == "" && !l.Over {
 		return made.PostID, err
 	}
-	_, err = d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-		if l.Over {
-			return d.node.timelines.Posts.Lapse(ctx, by, made.Code)
-		}
-		return d.node.timelines.Posts.Close(ctx, by, made.Code, listings.Sale{How: l.How, Price: l.Paid})
-	})
+	var over timelines.Change
+	if l.Over {
+		over, err = d.node.timelines.Posts.Lapse(ctx, by, made.Code)
+		_, err = d.node.tiers.Carry(ctx, over, err)
+	} else {
+		over, err = d.node.timelines.Posts.Close(ctx, by, made.Code, listings.Sale{How: l.How, Price: l.Paid})
+		_, err = d.node.tiers.Carry(ctx, over, err)
+	}
 	return made.PostID, err
 }

@@ -140,10 +140,9 @@ func (r *replaying) people(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.node.tiers.Act(ctx, func(ctx context.Context) (c timelines.Change, err error) {
-		r.accounts, c, err = im.Accounts(ctx, r.score.people)
-		return c, err
-	})
+	var c timelines.Change
+	r.accounts, c, err = im.Accounts(ctx, r.score.people)
+	_, err = r.node.tiers.Carry(ctx, c, err)
 	return errors.Join(err, im.Close(ctx))
 }
 
@@ -152,12 +151,11 @@ func (r *replaying) place(ctx context.Context) (err error) {
 	r.group, err = r.node.timelines.Accounts.ByName(ctx, r.into)
 	switch {
 	case errors.Is(err, timelines.ErrNotFound):
-		_, err = r.node.tiers.Act(ctx, func(ctx context.Context) (c timelines.Change, err error) {
-			r.group, c, err = r.node.timelines.Groups.Create(ctx, timelines.NewGroup{
-				Actor: r.voice, Name: r.into, Title: r.score.title(r.into), About: r.score.about,
-			})
-			return c, err
+		var c timelines.Change
+		r.group, c, err = r.node.timelines.Groups.Create(ctx, timelines.NewGroup{
+			Actor: r.voice, Name: r.into, Title: r.score.title(r.into), About: r.score.about,
 		})
+		_, err = r.node.tiers.Carry(ctx, c, err)
 		return explain(r.into, err)
 	case err != nil:
 		return err
@@ -264,7 +262,7 @@ func (r *replaying) act(ctx context.Context, ev event) error {
 		actor = r.voice
 	}
 	store := r.node.timelines
-	c, err := r.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
+	made := func() (timelines.Change, error) {
 		switch ev.kind {
 		case "post":
 			return store.Posts.Create(ctx, timelines.NewPost{Author: actor, Body: ev.body, To: []string{r.into}, Key: r.key(ev), Plain: true})
@@ -272,7 +270,9 @@ func (r *replaying) act(ctx context.Context, ev event) error {
 			return store.Comments.Create(ctx, timelines.NewComment{Author: actor, Code: r.codes[ev.post], Body: ev.body, Key: r.key(ev), Plain: true})
 		}
 		return store.Posts.Like(ctx, actor, r.codes[ev.post])
-	})
+	}
+	c, err := made()
+	c, err = r.node.tiers.Carry(ctx, c, err)
 	if errors.Is(err, tiers.ErrBehind) {
 		// It is committed, and its job brings the pages up.
 		r.node.log.WarnContext(ctx, "replayed, but pages are behind", "error", err)

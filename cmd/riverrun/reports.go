@@ -177,9 +177,8 @@ func onReport(ctx context.Context, e *env, c *config, rest []string, done string
 		return err
 	}
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
-		_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-			return change(ctx, reports.Open(n.timelines), code)
-		})
+		c, err := change(ctx, reports.Open(n.timelines), code)
+		_, err = n.tiers.Carry(ctx, c, err)
 		if err != nil {
 			return explainCode("report", code, err)
 		}
@@ -228,12 +227,15 @@ func runPost(ctx context.Context, e *env, args []string) error {
 		}
 	}
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
-		_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-			if of {
-				return admin.Open(n.timelines).RemoveComment(ctx, admin.By{}, post, comment, "")
-			}
-			return admin.Open(n.timelines).RemovePost(ctx, admin.By{}, post, "")
-		})
+		var c timelines.Change
+		var err error
+		if of {
+			c, err = admin.Open(n.timelines).RemoveComment(ctx, admin.By{}, post, comment, "")
+			_, err = n.tiers.Carry(ctx, c, err)
+		} else {
+			c, err = admin.Open(n.timelines).RemovePost(ctx, admin.By{}, post, "")
+			_, err = n.tiers.Carry(ctx, c, err)
+		}
 		if err != nil {
 			return explainCode(kind, code, err)
 		}
@@ -252,9 +254,8 @@ func accountRemovePosts(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
-		_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-			return admin.Open(n.timelines).RemovePosts(ctx, admin.By{}, name)
-		})
+		c, err := admin.Open(n.timelines).RemovePosts(ctx, admin.By{}, name)
+		_, err = n.tiers.Carry(ctx, c, err)
 		if err != nil {
 			return explain(name, err)
 		}

@@ -107,13 +107,12 @@ func changeSite(ctx context.Context, n *node, changes []func(*site.Site)) error 
 	if len(changes) == 0 {
 		return nil
 	}
-	_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-		return site.Open(n.timelines).Set(ctx, admin.By{}, func(s *site.Site) {
-			for _, change := range changes {
-				change(s)
-			}
-		})
+	c, err := site.Open(n.timelines).Set(ctx, admin.By{}, func(s *site.Site) {
+		for _, change := range changes {
+			change(s)
+		}
 	})
+	_, err = n.tiers.Carry(ctx, c, err)
 	var invalid *timelines.InvalidError
 	if errors.As(err, &invalid) {
 		name := invalid.Field

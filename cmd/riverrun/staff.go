@@ -93,9 +93,8 @@ func accountRestore(ctx context.Context, e *env, args []string) error {
 // act does something to a person through the tiers, so that it is done on every node before this
 // command reports success.
 func (n *node) act(ctx context.Context, e *env, name, said string, do func(context.Context, *admin.Store) (timelines.Change, error)) error {
-	_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-		return do(ctx, admin.Open(n.timelines))
-	})
+	c, err := do(ctx, admin.Open(n.timelines))
+	_, err = n.tiers.Carry(ctx, c, err)
 	if err != nil {
 		return explain(name, err)
 	}

@@ -51,8 +51,8 @@ type Fetcher struct {
 	Photos *photos.Store
 	Blobs  blobs.Store
 	Client *fetch.Client
-	// Act makes a change, and has rivers and nodes follow it (tiers.Tiers).
-	Act func(context.Context, func(context.Context) (timelines.Change, error)) (timelines.Change, error)
+	// Carry has rivers and nodes follow a change (tiers.Tiers).
+	Carry func(context.Context, timelines.Change, error) (timelines.Change, error)
 	// Turn returns when a picture may be made. The caller calls done after that.
 	Turn func(ctx context.Context) (done func(), err error)
 	// Dir is the folder of pictures that are being fetched; empty: the system's folder for temporary
@@ -170,7 +170,8 @@ func (r *run) recordAll(ctx context.Context, list []photos.Outcome) error {
 			}
 		}
 		list = others
-		_, err := r.Act(ctx, func(ctx context.Context) (timelines.Change, error) { return r.Photos.Record(ctx, source, mine) })
+		c, err := r.Photos.Record(ctx, source, mine)
+		_, err = r.Carry(ctx, c, err)
 		if err != nil {
 			return err
 		}

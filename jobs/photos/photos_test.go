@@ -69,16 +69,14 @@ func newWorld(t *testing.T) *world {
 	client, err := fetch.New(fetch.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	w.must(err)
 	t.Cleanup(client.Close)
-	act := func(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-		return change(ctx)
-	}
+	carry := func(_ context.Context, c timelines.Change, err error) (timelines.Change, error) { return c, err }
 	log := slog.New(slog.DiscardHandler)
 	w.load = loads.Runner{
-		Sources: sources.Open(w.posts), Blobs: store, Act: act, Log: log, Dir: t.TempDir(),
+		Sources: sources.Open(w.posts), Blobs: store, Carry: carry, Log: log, Dir: t.TempDir(),
 		Yield: func(ctx context.Context) error { return ctx.Err() },
 	}
 	w.fetch = jobs.Fetcher{
-		Photos: w.load.Sources.Photos(), Blobs: store, Client: client, Act: act, Log: log, Dir: t.TempDir(),
+		Photos: w.load.Sources.Photos(), Blobs: store, Client: client, Carry: carry, Log: log, Dir: t.TempDir(),
 		Turn: func(ctx context.Context) (func(), error) { return func() {}, ctx.Err() },
 	}
 	ann, err := w.posts.Accounts.SignUp(t.Context(), timelines.SignUp{Name: "ann", Title: "Ann", Password: "wharf-otter-lamp"})
@@ -344,6 +342,11 @@ func TestHostsOfPicturesAreLeftAlone(t *testing.T) {
 
 var errCut = errors.New("cut off")
 
+// cutOff is an announcer that cuts each change off.
+type cutOff struct{}
+
+func (cutOff) AnnounceTx(context.Context, pgx.Tx, ...timelines.Event) error { return errCut }
+
 // Wherever the work is cut off between the fetch and the attachment, and after it, nothing is lost or
 // doubled.
 func TestCutOffPicturesGoOn(t *testing.T) {
@@ -355,18 +358,16 @@ func TestCutOffPicturesGoOn(t *testing.T) {
 		all = append(all, w.server.URL+name)
 	}
 	w.items(strings.Join(all[:3], "|"), strings.Join(all[3:], "|"))
-	act, store := w.fetch.Act, w.fetch.Blobs
+	carry, store, list := w.fetch.Carry, w.fetch.Blobs, w.fetch.Photos
 	cuts := 0
 	for round := 0; ; round++ {
-		w.fetch.Act, w.fetch.Blobs = act, store
+		w.fetch.Carry, w.fetch.Blobs, w.fetch.Photos = carry, store, list
 		switch round % 3 {
-		case 0: // before the transaction
-			w.fetch.Act = func(context.Context, func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-				return timelines.Change{}, errCut
-			}
+		case 0: // within the transaction
+			w.fetch.Photos = sources.Open(timelines.Open(w.pool, cutOff{}, timelines.DefaultOptions())).Photos()
 		case 1: // after it, so that nobody hears of it
-			w.fetch.Act = func(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-				if _, err := change(ctx); err != nil {
+			w.fetch.Carry = func(_ context.Context, _ timelines.Change, err error) (timelines.Change, error) {
+				if err != nil {
 					return timelines.Change{}, err
 				}
 				return timelines.Change{}, errCut

@@ -17,9 +17,9 @@ func TestBatchesGrowWhereFewChange(t *testing.T) {
 	type batch struct{ lines, written int64 }
 	var batches []batch
 	var before sources.Load
-	act := w.run.Act
-	w.run.Act = func(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-		c, err := act(ctx, change)
+	carry := w.run.Carry
+	w.run.Carry = func(ctx context.Context, c timelines.Change, err error) (timelines.Change, error) {
+		c, err = carry(ctx, c, err)
 		if err == nil && before.No > 0 {
 			l := w.load(before.No)
 			if l.Cursor > before.Cursor {

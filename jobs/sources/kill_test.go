@@ -49,9 +49,7 @@ func runUntilKilled(ctx context.Context) error {
 	}
 	run := jobs.Runner{
 		Sources: sources.Open(timelines.Open(pool, nil, timelines.DefaultOptions())), Blobs: files, Dir: os.Getenv(killed + "DIR"), Log: slog.New(slog.DiscardHandler),
-		Act: func(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-			return change(ctx)
-		},
+		Carry: func(_ context.Context, c timelines.Change, err error) (timelines.Change, error) { return c, err },
 		Yield: func(ctx context.Context) error { return ctx.Err() },
 	}
 	return fetchAndRun(ctx, run, source)

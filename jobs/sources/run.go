@@ -23,8 +23,8 @@ type Runner struct {
 	Sources *sources.Store
 	// Blobs has the bytes of loads as they came.
 	Blobs blobs.Store
-	// Act makes a change, and has rivers and nodes follow it (tiers.Tiers).
-	Act func(context.Context, func(context.Context) (timelines.Change, error)) (timelines.Change, error)
+	// Carry has rivers and nodes follow a change (tiers.Tiers).
+	Carry func(context.Context, timelines.Change, error) (timelines.Change, error)
 	// Yield returns when pages show all changes that people made: those come first.
 	Yield func(context.Context) error
 	// Dir is the folder of canonical files that are being applied; empty: the system's folder for
@@ -89,11 +89,8 @@ const mostTries = 50
 // remove removes a source, or returns sources.ErrStale if it is not to go.
 func (r Runner) remove(ctx context.Context, work *sources.Work) error {
 	for {
-		var gone bool
-		_, err := r.Act(ctx, func(ctx context.Context) (c timelines.Change, err error) {
-			c, gone, err = work.Remove(ctx)
-			return c, err
-		})
+		c, gone, err := work.Remove(ctx)
+		_, err = r.Carry(ctx, c, err)
 		if err != nil {
 			return err
 		}
@@ -128,20 +125,15 @@ func (r Runner) load(ctx context.Context, work *sources.Work, l *sources.Load) e
 		}
 	}
 	for l.State == sources.Sweeping {
-		if err := r.act(ctx, func(ctx context.Context) (timelines.Change, error) { return work.Sweep(ctx, l) }); err != nil {
+		if err := r.Yield(ctx); err != nil {
+			return err
+		}
+		c, err := work.Sweep(ctx, l)
+		if _, err = r.Carry(ctx, c, err); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// act makes a change when no change that people made waits. It finishes a change that has begun.
-func (r Runner) act(ctx context.Context, change func(context.Context) (timelines.Change, error)) error {
-	if err := r.Yield(ctx); err != nil {
-		return err
-	}
-	_, err := r.Act(ctx, change)
-	return err
 }
 
 // passes makes the canonical file and applies its lines (F14).
@@ -193,7 +185,11 @@ func (r Runner) apply(ctx context.Context, work *sources.Work, l *sources.Load, 
 			return ErrHeld
 		}
 		cursor, same := l.Cursor, l.Same
-		if err := r.act(ctx, func(ctx context.Context) (timelines.Change, error) { return work.Apply(ctx, l, lines) }); err != nil {
+		if err := r.Yield(ctx); err != nil {
+			return err
+		}
+		c, err := work.Apply(ctx, l, lines)
+		if _, err = r.Carry(ctx, c, err); err != nil {
 			return err
 		}
 		applied := l.Cursor - cursor

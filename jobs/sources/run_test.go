@@ -51,9 +51,7 @@ func newWorld(t testing.TB, mode sources.Mode) *world {
 	w := &world{TB: t, pool: pool, blobs: dir}
 	w.run = jobs.Runner{
 		Sources: sources.Open(posts), Blobs: files, Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler),
-		Act: func(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-			return change(ctx)
-		},
+		Carry: func(_ context.Context, c timelines.Change, err error) (timelines.Change, error) { return c, err },
 		Yield: func(ctx context.Context) error { return ctx.Err() },
 	}
 	ann, err := posts.Accounts.SignUp(t.Context(), timelines.SignUp{Name: "ann", Title: "Ann", Password: "wharf-otter-lamp"})
@@ -196,8 +194,7 @@ func TestCutOffLoadsGoOn(t *testing.T) {
 		}
 		return nil
 	}
-	run.Act = func(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-		c, err := change(ctx)
+	run.Carry = func(_ context.Context, c timelines.Change, err error) (timelines.Change, error) {
 		if until--; err == nil && until < 0 {
 			err = errCut // after the commit
 		}

@@ -35,9 +35,9 @@ type Files interface {
 type Maker struct {
 	Files Files
 	Blobs blobs.Store
-	// Act makes a change so that rivers and nodes follow (tiers.Tiers).
-	Act func(context.Context, func(context.Context) (timelines.Change, error)) (timelines.Change, error)
-	Log *slog.Logger
+	// Carry has rivers and nodes follow a change (tiers.Tiers).
+	Carry func(context.Context, timelines.Change, error) (timelines.Change, error)
+	Log   *slog.Logger
 }
 
 // Make makes a picture of the upload, unless it is gone or made already. An upload that cannot be
@@ -74,11 +74,8 @@ func (m Maker) GiveUp(ctx context.Context, id int64) error {
 // post's change.
 func (m Maker) finish(ctx context.Context, p files.Pending, made files.Made) error {
 	for {
-		var done bool
-		_, err := m.Act(ctx, func(ctx context.Context) (c timelines.Change, err error) {
-			c, done, err = m.Files.Finish(ctx, p, made)
-			return c, err
-		})
+		c, done, err := m.Files.Finish(ctx, p, made)
+		_, err = m.Carry(ctx, c, err)
 		if err != nil || done {
 			return err
 		}

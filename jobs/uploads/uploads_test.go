@@ -30,9 +30,7 @@ func (w *waiting) Finish(_ context.Context, _ files.Pending, m files.Made) (time
 	return timelines.Change{}, true, nil
 }
 
-func act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-	return change(ctx)
-}
+func carry(_ context.Context, c timelines.Change, err error) (timelines.Change, error) { return c, err }
 
 // slow is a store whose every read takes a time, or that does not answer at all.
 type slow struct {
@@ -88,7 +86,7 @@ func TestASlowStoreLosesNoPicture(t *testing.T) {
 				defer cancel()
 				w := &waiting{upload: files.Pending{ID: 1, Bytes: int64(content.Len())}}
 				m := Maker{
-					Files: w, Blobs: slow{content: content.Bytes(), each: tc.each}, Act: act,
+					Files: w, Blobs: slow{content: content.Bytes(), each: tc.each}, Carry: carry,
 					Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 				}
 				if err := m.Make(ctx, 1); !errors.Is(err, tc.err) {

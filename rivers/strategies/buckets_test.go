@@ -95,7 +95,8 @@ func TestSizedBuckets(t *testing.T) {
 				if i%4 == 3 {
 					change = w.commenting(v, code)
 				}
-				c, err := w.tiers.Act(w.ctx, change)
+				c, err := change(w.ctx)
+				c, err = w.tiers.Carry(w.ctx, c, err)
 				if err == nil {
 					code = c.Code
 					err = sized.Apply(w.ctx, strategies.Events(c)...)

@@ -123,7 +123,8 @@ func (w *lively) round(seed, round uint64) {
 // reads somebody's page.
 func (w *lively) step(rng *rand.Rand, i int) {
 	v := w.people[i]
-	c, err := w.tiers.Act(w.ctx, w.change(rng, v))
+	c, err := w.change(rng, v)(w.ctx)
+	c, err = w.tiers.Carry(w.ctx, c, err)
 	if err != nil {
 		if !expected(err) {
 			w.t.Errorf("act: %v", err)

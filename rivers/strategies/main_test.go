@@ -103,7 +103,8 @@ func (w *town) group(owner timelines.Viewer, name string, level timelines.Level)
 // succeed.
 func (w *town) act(change func(context.Context) (timelines.Change, error)) timelines.Change {
 	w.t.Helper()
-	c, err := w.tiers.Act(w.ctx, change)
+	c, err := change(w.ctx)
+	c, err = w.tiers.Carry(w.ctx, c, err)
 	return must(w, c, err)
 }
 

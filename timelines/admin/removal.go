@@ -76,67 +76,66 @@ func (s *Store) RemovePosts(ctx context.Context, by By, name string) (timelines.
 // followed the one before: until then the row of the removal has its posts. So no page shows what is
 // removed.
 func (s *Store) RemovalStep(ctx context.Context, account int64,
-	act func(context.Context, func(context.Context) (timelines.Change, error)) (timelines.Change, error),
+	carry func(context.Context, timelines.Change, error) (timelines.Change, error),
 	distribute func(context.Context, []timelines.Touched) error,
 ) (more bool, err error) {
 	if err := s.followRemoval(ctx, account, distribute); err != nil {
 		return false, err
 	}
-	_, err = act(ctx, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {
-			more = false
-			var after int64
-			var waits bool
-			var whole bool
-			err = tx.QueryRow(ctx, `SELECT after, pending <> '[]', whole FROM removals WHERE account_id = @account FOR UPDATE`,
-				pgx.StrictNamedArgs{"account": account}).Scan(&after, &waits, &whole)
-			if errors.Is(err, pgx.ErrNoRows) {
-				return c, nil, nil // it is done
-			}
-			if err != nil {
-				return c, nil, fmt.Errorf("read removal: %w", err)
-			}
-			if waits { // another job's block
-				more = true
-				return c, nil, nil
-			}
-			gone, last, drop, err := s.timelines.Posts.RemoveBlockTx(ctx, tx, account, after, removalBlock)
-			if err != nil {
+	c, err := s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {
+		more = false
+		var after int64
+		var waits bool
+		var whole bool
+		err = tx.QueryRow(ctx, `SELECT after, pending <> '[]', whole FROM removals WHERE account_id = @account FOR UPDATE`,
+			pgx.StrictNamedArgs{"account": account}).Scan(&after, &waits, &whole)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return c, nil, nil // it is done
+		}
+		if err != nil {
+			return c, nil, fmt.Errorf("read removal: %w", err)
+		}
+		if waits { // another job's block
+			more = true
+			return c, nil, nil
+		}
+		gone, last, drop, err := s.timelines.Posts.RemoveBlockTx(ctx, tx, account, after, removalBlock)
+		if err != nil {
+			return c, nil, err
+		}
+		if len(gone) == 0 && whole {
+			if gone, err = s.timelines.Posts.ForgetBlockTx(ctx, tx, account, removalBlock); err != nil {
 				return c, nil, err
 			}
-			if len(gone) == 0 && whole {
-				if gone, err = s.timelines.Posts.ForgetBlockTx(ctx, tx, account, removalBlock); err != nil {
-					return c, nil, err
-				}
+		}
+		if len(gone) == 0 && whole {
+			if gone, more, err = s.timelines.Posts.DisbandBlockTx(ctx, tx, account, removalBlock); err != nil {
+				return c, nil, err
 			}
-			if len(gone) == 0 && whole {
-				if gone, more, err = s.timelines.Posts.DisbandBlockTx(ctx, tx, account, removalBlock); err != nil {
-					return c, nil, err
-				}
-				if more && len(gone) == 0 {
-					return c, nil, nil
-				}
+			if more && len(gone) == 0 {
+				return c, nil, nil
 			}
-			if len(gone) == 0 {
-				if _, err := tx.Exec(ctx, `DELETE FROM removals WHERE account_id = @account`, pgx.StrictNamedArgs{"account": account}); err != nil {
-					return c, nil, fmt.Errorf("end a removal: %w", err)
-				}
-				drop, err = ShowTx(ctx, tx, account, CauseRemoval)
-				return c, drop, err
+		}
+		if len(gone) == 0 {
+			if _, err := tx.Exec(ctx, `DELETE FROM removals WHERE account_id = @account`, pgx.StrictNamedArgs{"account": account}); err != nil {
+				return c, nil, fmt.Errorf("end a removal: %w", err)
 			}
-			more = true
-			pending, err := json.Marshal(gone)
-			if err != nil {
-				return c, nil, fmt.Errorf("note a block of a removal: %w", err)
-			}
-			_, err = tx.Exec(ctx, `UPDATE removals SET after = @after, pending = @pending::text::jsonb WHERE account_id = @account`,
-				pgx.StrictNamedArgs{"account": account, "after": last, "pending": string(pending)})
-			if err != nil {
-				return c, nil, fmt.Errorf("note a block of a removal: %w", err)
-			}
-			return c, drop, nil
-		})
+			drop, err = ShowTx(ctx, tx, account, CauseRemoval)
+			return c, drop, err
+		}
+		more = true
+		pending, err := json.Marshal(gone)
+		if err != nil {
+			return c, nil, fmt.Errorf("note a block of a removal: %w", err)
+		}
+		_, err = tx.Exec(ctx, `UPDATE removals SET after = @after, pending = @pending::text::jsonb WHERE account_id = @account`,
+			pgx.StrictNamedArgs{"account": account, "after": last, "pending": string(pending)})
+		if err != nil {
+			return c, nil, fmt.Errorf("note a block of a removal: %w", err)
+		}
+		return c, drop, nil
 	})
+	_, err = carry(ctx, c, err)
 	return more, err
 }
 

@@ -210,11 +210,11 @@ func (s *Store) Seen(ctx context.Context, author int64) error {
 	return nil
 }
 
-// Acting makes a change and returns when the actor's pages show it (tiers.Act).
-type Acting func(context.Context, func(context.Context) (timelines.Change, error)) (timelines.Change, error)
+// Carrying takes what a change returned, and returns when the actor's pages show it (tiers.Tiers.Carry).
+type Carrying func(context.Context, timelines.Change, error) (timelines.Change, error)
 
 // Step changes the next block of posts. more says that there may be others. After an error it may be repeated.
-func (s *Store) Step(ctx context.Context, id int64, act Acting) (more bool, err error) {
+func (s *Store) Step(ctx context.Context, id int64, carry Carrying) (more bool, err error) {
 	rows, err := s.timelines.Pool().Query(ctx, `SELECT `+columns+` FROM bulk_acts WHERE id = @id AND state = 'working'`,
 		pgx.StrictNamedArgs{"id": id})
 	w, err := one(rows, err)
@@ -235,7 +235,7 @@ func (s *Store) Step(ctx context.Context, id int64, act Acting) (more bool, err 
 		}
 	}
 	for _, code := range w.Block {
-		problem, err := s.one(ctx, author, w, code, act)
+		problem, err := s.one(ctx, author, w, code, carry)
 		switch {
 		case timelines.IsSilenced(err):
 			return false, s.Stop(ctx, author)
@@ -323,16 +323,18 @@ func (s *Store) next(ctx context.Context, author int64, w Work) (codes []string,
 }
 
 // one changes one post. problem says why it stays as it is.
-func (s *Store) one(ctx context.Context, author int64, w Work, code string, act Acting) (problem string, err error) {
-	_, err = act(timelines.Unattended(ctx, author), func(ctx context.Context) (timelines.Change, error) {
-		switch w.Act {
-		case Delete:
-			return s.timelines.Posts.Delete(ctx, author, code)
-		case Close:
-			return s.timelines.Posts.Close(ctx, author, code, listings.Sale{How: w.Destinations[0]})
-		}
-		return s.timelines.Posts.Revise(ctx, author, code, timelines.Revision{To: w.Destinations})
-	})
+func (s *Store) one(ctx context.Context, author int64, w Work, code string, carry Carrying) (problem string, err error) {
+	ctx = timelines.Unattended(ctx, author)
+	var c timelines.Change
+	switch w.Act {
+	case Delete:
+		c, err = s.timelines.Posts.Delete(ctx, author, code)
+	case Close:
+		c, err = s.timelines.Posts.Close(ctx, author, code, listings.Sale{How: w.Destinations[0]})
+	default:
+		c, err = s.timelines.Posts.Revise(ctx, author, code, timelines.Revision{To: w.Destinations})
+	}
+	_, err = carry(ctx, c, err)
 	if invalid, is := errors.AsType[*timelines.InvalidError](err); is {
 		return invalid.Code, nil
 	}

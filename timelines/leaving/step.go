@@ -13,10 +13,10 @@ import (
 // Step does one part of a deletion that has begun, and reports whether it is to be called again. It may
 // be called any number of times, at once too, and a process may end anywhere within it.
 //
-// The first parts are those of a removal (admin.Store.RemovalStep), which also says what act and
+// The first parts are those of a removal (admin.Store.RemovalStep), which also says what carry and
 // distribute are. When nothing is left that pages show, the rest follows.
 func (s *Store) Step(ctx context.Context, account int64,
-	act func(context.Context, func(context.Context) (timelines.Change, error)) (timelines.Change, error),
+	carry func(context.Context, timelines.Change, error) (timelines.Change, error),
 	distribute func(context.Context, []timelines.Touched) error,
 ) (more bool, err error) {
 	var removing bool
@@ -26,15 +26,14 @@ func (s *Store) Step(ctx context.Context, account int64,
 		return false, fmt.Errorf("read removal: %w", err)
 	}
 	if removing {
-		_, err := s.staff.RemovalStep(ctx, account, act, distribute)
+		_, err := s.staff.RemovalStep(ctx, account, carry, distribute)
 		return true, err
 	}
-	_, err = act(ctx, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {
-			more, drop, err = s.forgetTx(ctx, tx, account)
-			return c, drop, err
-		})
+	c, err := s.timelines.Narrow(ctx, func(tx pgx.Tx) (c timelines.Change, drop []timelines.Invalidation, err error) {
+		more, drop, err = s.forgetTx(ctx, tx, account)
+		return c, drop, err
 	})
+	_, err = carry(ctx, c, err)
 	return more, err
 }
 

@@ -226,12 +226,10 @@ func TestStatesGo(t *testing.T) {
 	if _, err = w.put(bob, stays.PostID, "preview", 0, `1`); !errors.Is(err, timelines.ErrSignedOut) {
 		t.Errorf("of an ended token: got %v, want ErrSignedOut", err)
 	}
-	act := func(ctx context.Context, do func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
-		return do(ctx)
-	}
+	carry := func(_ context.Context, c timelines.Change, err error) (timelines.Change, error) { return c, err }
 	distribute := func(context.Context, []timelines.Touched) error { return nil }
 	for more := true; more; {
-		more, err = l.Step(t.Context(), bob.AccountID, act, distribute)
+		more, err = l.Step(t.Context(), bob.AccountID, carry, distribute)
 		w.must(err)
 	}
 	if his, hers := w.count("account_id = $1", bob.AccountID), w.count("account_id = $1", ann.AccountID); his != 0 || hers != 2 {

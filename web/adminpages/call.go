@@ -28,8 +28,10 @@ type Call interface {
 	Role() admin.Role
 	// Base is that of a page. It is another one each time.
 	Base() *view.Base
-	// Act makes a change and returns when it is acknowledged.
-	Act(change func(context.Context) (timelines.Change, error)) error
+	// MayChange comes before each change: it takes one from the limit of who asks.
+	MayChange() error
+	// Carry takes what a change returned, and returns when it is acknowledged (tiers.Tiers.Carry).
+	Carry(change timelines.Change, err error) error
 	// Show answers with a page.
 	Show(page view.Component) error
 	// Again answers with the page of a form that has an error, or returns err if it is no error of a

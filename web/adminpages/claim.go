@@ -1,7 +1,6 @@
 package adminpages
 
 import (
-	"context"
 	"net/url"
 
 	"riverrun/timelines"
@@ -36,9 +35,10 @@ func (p *Pages) claimForm(c Call) error {
 
 func (p *Pages) claim(c Call) error {
 	token := c.Request().PostFormValue("link")
-	err := c.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.staff.Claim(ctx, c.By().AccountID, token)
-	})
+	err := c.MayChange()
+	if err == nil {
+		err = c.Carry(p.staff.Claim(c.Request().Context(), c.By().AccountID, token))
+	}
 	if err != nil {
 		return c.Again(err, func(is view.FormError) (view.Component, error) {
 			return claimPage(c.Base(), token, is.At("")), nil

@@ -1,7 +1,6 @@
 package adminpages
 
 import (
-	"context"
 	"net/url"
 	"strconv"
 	"strings"
@@ -109,9 +108,9 @@ func (p doorPages) set(c Call) error {
 		err = &timelines.InvalidError{Field: "private", Code: "private_unknown"}
 	}
 	if err == nil {
-		err = c.Act(func(ctx context.Context) (timelines.Change, error) {
-			return p.site.Set(ctx, c.By(), func(s *site.Site) { s.SignUp, s.Private = door, isPrivate })
-		})
+		if err = c.MayChange(); err == nil {
+			err = c.Carry(p.site.Set(c.Request().Context(), c.By(), func(s *site.Site) { s.SignUp, s.Private = door, isPrivate }))
+		}
 	}
 	if err == nil {
 		return c.Done(doorsPath + "?done=saved")
@@ -171,10 +170,11 @@ func (p doorPages) invitations(c Call) error {
 
 func (p doorPages) invite(c Call) error {
 	form, n := view.SentInvitation(c.Request().PostForm)
-	err := c.Act(func(ctx context.Context) (timelines.Change, error) {
-		_, err := p.store.Invite(ctx, c.By(), n)
-		return timelines.Change{Actor: c.By().AccountID}, err
-	})
+	err := c.MayChange()
+	if err == nil {
+		_, err = p.store.Invite(c.Request().Context(), c.By(), n)
+		err = c.Carry(timelines.Change{Actor: c.By().AccountID}, err)
+	}
 	if err == nil {
 		return c.Done(invitationsPath + "?done=made")
 	}
@@ -186,9 +186,10 @@ func (p doorPages) invite(c Call) error {
 }
 
 func (p doorPages) withdraw(c Call) error {
-	err := c.Act(func(ctx context.Context) (timelines.Change, error) {
-		return timelines.Change{Actor: c.By().AccountID}, p.store.Withdraw(ctx, c.By(), c.Request().PostFormValue("code"))
-	})
+	if err := c.MayChange(); err != nil {
+		return err
+	}
+	err := c.Carry(timelines.Change{Actor: c.By().AccountID}, p.store.Withdraw(c.Request().Context(), c.By(), c.Request().PostFormValue("code")))
 	if err != nil {
 		return err
 	}
@@ -246,13 +247,19 @@ func (p doorPages) signups(c Call) error {
 
 func (p doorPages) admit(c Call) error {
 	name := c.Request().PathValue("name")
-	err := c.Act(func(ctx context.Context) (timelines.Change, error) { return p.store.Admit(ctx, c.By(), name) })
+	err := c.MayChange()
+	if err == nil {
+		err = c.Carry(p.store.Admit(c.Request().Context(), c.By(), name))
+	}
 	return p.answered(c, err, "admitted", "")
 }
 
 func (p doorPages) refuse(c Call) error {
 	name, answer := c.Request().PathValue("name"), c.Request().PostFormValue("answer")
-	err := c.Act(func(ctx context.Context) (timelines.Change, error) { return p.store.Refuse(ctx, c.By(), name, answer) })
+	err := c.MayChange()
+	if err == nil {
+		err = c.Carry(p.store.Refuse(c.Request().Context(), c.By(), name, answer))
+	}
 	return p.answered(c, err, "refused", answer)
 }
 

@@ -1,9 +1,6 @@
 package adminpages
 
 import (
-	"context"
-
-	"riverrun/timelines"
 	"riverrun/timelines/admin"
 )
 
@@ -12,9 +9,10 @@ func (v personView) mayDelete() bool { return v.mayAct() && v.role == admin.Admi
 
 func (p *Pages) deleteAccount(c Call) error {
 	name, reason := c.Request().PathValue("name"), c.Request().PostFormValue("leave_reason")
-	err := c.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.leaving.Delete(ctx, c.By(), name, reason, false)
-	})
+	err := c.MayChange()
+	if err == nil {
+		err = c.Carry(p.leaving.Delete(c.Request().Context(), c.By(), name, reason, false))
+	}
 	if err != nil {
 		return p.personAgain(c, err, func(v *personView) { v.leaveReason = reason })
 	}
@@ -23,7 +21,10 @@ func (p *Pages) deleteAccount(c Call) error {
 
 func (p *Pages) keepAccount(c Call) error {
 	name := c.Request().PathValue("name")
-	err := c.Act(func(ctx context.Context) (timelines.Change, error) { return p.leaving.Keep(ctx, c.By(), name) })
+	err := c.MayChange()
+	if err == nil {
+		err = c.Carry(p.leaving.Keep(c.Request().Context(), c.By(), name))
+	}
 	if err != nil {
 		return p.personAgain(c, err, func(*personView) {})
 	}

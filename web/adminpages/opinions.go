@@ -1,8 +1,6 @@
 package adminpages
 
 import (
-	"context"
-
 	"riverrun/timelines"
 	"riverrun/timelines/moderation"
 	"riverrun/web/view"
@@ -68,9 +66,10 @@ func (p *Pages) moderatePostPage(c Call) error {
 func (p *Pages) decide(c Call) error {
 	r := c.Request()
 	decision, reason := moderation.Decision(r.PostFormValue("decision")), r.PostFormValue("reason")
-	err := c.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.opinions.Decide(ctx, c.By(), r.PathValue("code"), decision, reason)
-	})
+	err := c.MayChange()
+	if err == nil {
+		err = c.Carry(p.opinions.Decide(r.Context(), c.By(), r.PathValue("code"), decision, reason))
+	}
 	if err == nil {
 		return c.Done("/p/" + r.PathValue("code") + "/moderate?done=decided")
 	}

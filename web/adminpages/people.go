@@ -1,7 +1,6 @@
 package adminpages
 
 import (
-	"context"
 	"net/url"
 	"slices"
 	"strconv"
@@ -151,9 +150,9 @@ func (p *Pages) suspend(c Call) error {
 	err := error(&timelines.InvalidError{Field: "days", Code: "ends_past"})
 	if slices.Contains(days, form.days) {
 		terms.Ends = endsIn(form.days, time.Now())
-		err = c.Act(func(ctx context.Context) (timelines.Change, error) {
-			return p.staff.Suspend(ctx, c.By(), r.PathValue("name"), terms)
-		})
+		if err = c.MayChange(); err == nil {
+			err = c.Carry(p.staff.Suspend(r.Context(), c.By(), r.PathValue("name"), terms))
+		}
 	}
 	if err != nil {
 		return p.personAgain(c, err, func(v *personView) { v.form = form })
@@ -172,7 +171,10 @@ func endsIn(days string, now time.Time) *time.Time {
 
 func (p *Pages) restore(c Call) error {
 	name := c.Request().PathValue("name")
-	err := c.Act(func(ctx context.Context) (timelines.Change, error) { return p.staff.Restore(ctx, c.By(), name) })
+	err := c.MayChange()
+	if err == nil {
+		err = c.Carry(p.staff.Restore(c.Request().Context(), c.By(), name))
+	}
 	if err != nil {
 		return p.personAgain(c, err, func(*personView) {})
 	}
@@ -183,7 +185,9 @@ func (p *Pages) setRole(c Call) error {
 	name, role := c.Request().PathValue("name"), admin.Role(c.Request().PostFormValue("role"))
 	err := error(&timelines.InvalidError{Field: "role", Code: "role_unknown"})
 	if slices.Contains(admin.Roles, role) {
-		err = c.Act(func(ctx context.Context) (timelines.Change, error) { return p.staff.SetRole(ctx, c.By(), name, role) })
+		if err = c.MayChange(); err == nil {
+			err = c.Carry(p.staff.SetRole(c.Request().Context(), c.By(), name, role))
+		}
 	}
 	if err != nil {
 		return p.personAgain(c, err, func(*personView) {})

@@ -1,7 +1,6 @@
 package adminpages
 
 import (
-	"context"
 	"net/url"
 	"strconv"
 	"strings"
@@ -44,9 +43,10 @@ func why(c Call) string {
 }
 
 func (p *Pages) removePost(c Call) error {
-	err := c.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.staff.RemovePost(ctx, c.By(), c.Request().PathValue("code"), why(c))
-	})
+	err := c.MayChange()
+	if err == nil {
+		err = c.Carry(p.staff.RemovePost(c.Request().Context(), c.By(), c.Request().PathValue("code"), why(c)))
+	}
 	if err != nil {
 		return err
 	}
@@ -59,9 +59,9 @@ func (p *Pages) removeComment(c Call) error {
 	if err != nil {
 		return timelines.ErrNotFound
 	}
-	err = c.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.staff.RemoveComment(ctx, c.By(), r.PathValue("code"), id, why(c))
-	})
+	if err = c.MayChange(); err == nil {
+		err = c.Carry(p.staff.RemoveComment(r.Context(), c.By(), r.PathValue("code"), id, why(c)))
+	}
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,10 @@ func (p *Pages) removeComment(c Call) error {
 
 func (p *Pages) removePosts(c Call) error {
 	name := c.Request().PathValue("name")
-	err := c.Act(func(ctx context.Context) (timelines.Change, error) { return p.staff.RemovePosts(ctx, c.By(), name) })
+	err := c.MayChange()
+	if err == nil {
+		err = c.Carry(p.staff.RemovePosts(c.Request().Context(), c.By(), name))
+	}
 	if err != nil {
 		return p.personAgain(c, err, func(*personView) {})
 	}

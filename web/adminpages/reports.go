@@ -122,7 +122,10 @@ func (p *Pages) report(c Call) error {
 func (p *Pages) onReport(done string, act func(context.Context, Call, string) (timelines.Change, error)) func(Call) error {
 	return func(c Call) error {
 		code := c.Request().PathValue("code")
-		err := c.Act(func(ctx context.Context) (timelines.Change, error) { return act(ctx, c, code) })
+		err := c.MayChange()
+		if err == nil {
+			err = c.Carry(act(c.Request().Context(), c, code))
+		}
 		if err == nil {
 			return c.Done(ReportPath(code) + "?done=" + done)
 		}

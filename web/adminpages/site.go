@@ -1,9 +1,6 @@
 package adminpages
 
 import (
-	"context"
-
-	"riverrun/timelines"
 	"riverrun/timelines/site"
 	"riverrun/web/view"
 )
@@ -58,13 +55,14 @@ func (p *Pages) setSite(c Call) error {
 		Name: r.PostFormValue("name"), Mark: r.PostFormValue("mark"), Purpose: r.PostFormValue("purpose"), About: r.PostFormValue("about"),
 		Contact: r.PostFormValue("contact"), Language: r.PostFormValue("language"), Indexed: r.PostFormValue("indexed") != "",
 	}
-	err := c.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.settings.Set(ctx, c.By(), func(s *site.Site) {
+	err := c.MayChange()
+	if err == nil {
+		err = c.Carry(p.settings.Set(r.Context(), c.By(), func(s *site.Site) {
 			s.Name, s.Mark, s.Purpose, s.About = form.Name, form.Mark, form.Purpose, form.About
 			s.Contact, s.Language, s.Indexed = form.Contact, form.Language, form.Indexed
 			s.SetRules(rules, again)
-		})
-	})
+		}))
+	}
 	if err != nil {
 		return c.Again(err, func(is view.FormError) (view.Component, error) {
 			form.Rules = rules

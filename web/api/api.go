@@ -190,16 +190,14 @@ func (a *API) caller(ctx huma.Context, scope tokens.Scope) (access.Token, error)
 	return caller, nil
 }
 
-// act makes a change as the caller. The answer to a success comes after the caller's own rivers have it.
-func (a *API) act(ctx context.Context, do func(ctx context.Context, actor int64) (timelines.Change, error)) (timelines.Change, error) {
-	actor := callerOf(ctx).Viewer.AccountID
-	if err := a.cfg.MayWrite(ctx, callerOf(ctx).Viewer); err != nil {
-		return timelines.Change{}, err
-	}
-	var c timelines.Change
-	_, err := a.cfg.Tiers.Act(ctx, func(ctx context.Context) (_ timelines.Change, err error) {
-		c, err = do(ctx, actor)
-		return c, err
-	})
-	return c, err
+// mayWrite comes before each change that the caller makes. It returns the caller's account.
+func (a *API) mayWrite(ctx context.Context) (actor int64, err error) {
+	caller := callerOf(ctx).Viewer
+	return caller.AccountID, a.cfg.MayWrite(ctx, caller)
+}
+
+// carry returns tiers.Carry for a call, so that a change can be its argument. The answer to a success comes after the
+// caller's own rivers have the change.
+func (a *API) carry(ctx context.Context) func(timelines.Change, error) (timelines.Change, error) {
+	return func(c timelines.Change, err error) (timelines.Change, error) { return a.cfg.Tiers.Carry(ctx, c, err) }
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"riverrun/timelines"
 	"riverrun/timelines/admin"
 	"riverrun/timelines/moderation"
 	"riverrun/timelines/tokens"
@@ -39,15 +38,13 @@ func (a *API) registerModeration() {
 		o := moderation.Opinion{
 			Origin: in.Body.Origin, ID: in.Body.ID, No: in.Body.No, Decision: moderation.Decision(in.Body.Decision), Reason: in.Body.Reason,
 		}
-		var out givenOpinion
-		_, err := a.cfg.Tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-			c, given, err := a.cfg.Opinions.Give(ctx, admin.By{AccountID: callerOf(ctx).Viewer.AccountID}, in.Body.Post, o)
-			out.Body.Counts, out.Body.Blocked = given.Counts, given.Blocked
-			return c, err
-		})
+		c, given, err := a.cfg.Opinions.Give(ctx, admin.By{AccountID: callerOf(ctx).Viewer.AccountID}, in.Body.Post, o)
+		_, err = a.carry(ctx)(c, err)
 		if err != nil {
 			return nil, err
 		}
+		var out givenOpinion
+		out.Body.Counts, out.Body.Blocked = given.Counts, given.Blocked
 		return &out, nil
 	})
 }

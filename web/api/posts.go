@@ -70,18 +70,23 @@ func (a *API) registerPosts() {
 		func(ctx context.Context, in *byCode) (*onePost, error) { return a.answer(ctx, in.Code) })
 	register(a, made(operation(tokens.Write, http.MethodPost, "/api/posts", "create-post", "Write a post")),
 		func(ctx context.Context, in *newPost) (*madePost, error) {
-			c, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) {
-				return a.cfg.Timelines.Posts.Create(ctx, timelines.NewPost{
-					Author: actor, Body: in.Body.Text, To: in.Body.To, Language: in.Body.Language, Plain: in.Body.Plain, Key: in.Key,
-				})
-			})
+			actor, err := a.mayWrite(ctx)
+			if err != nil {
+				return nil, err
+			}
+			c, err := a.carry(ctx)(a.cfg.Timelines.Posts.Create(ctx, timelines.NewPost{
+				Author: actor, Body: in.Body.Text, To: in.Body.To, Language: in.Body.Language, Plain: in.Body.Plain, Key: in.Key,
+			}))
 			return a.answerMade(ctx, c, err)
 		})
 	register(a, operation(tokens.Write, http.MethodPatch, "/api/posts/{code}", "change-post", "Change a post of your own, or where it stands"),
 		func(ctx context.Context, in *changedPost) (*onePost, error) {
-			_, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) {
-				return a.cfg.Timelines.Posts.Revise(ctx, actor, in.Code, timelines.Revision{Body: in.Body.Text, To: in.Body.To, Language: in.Body.Language})
-			})
+			actor, err := a.mayWrite(ctx)
+			if err != nil {
+				return nil, err
+			}
+			change := timelines.Revision{Body: in.Body.Text, To: in.Body.To, Language: in.Body.Language}
+			_, err = a.carry(ctx)(a.cfg.Timelines.Posts.Revise(ctx, actor, in.Code, change))
 			if err != nil {
 				return nil, err
 			}
@@ -96,16 +101,21 @@ func (a *API) registerPosts() {
 
 	register(a, made(operation(tokens.Write, http.MethodPost, "/api/posts/{code}/comments", "create-comment", "Comment on a post")),
 		func(ctx context.Context, in *newComment) (*madePost, error) {
-			c, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) {
-				return comments.Create(ctx, timelines.NewComment{Author: actor, Code: in.Code, Body: in.Body.Text, Plain: in.Body.Plain, Key: in.Key})
-			})
+			actor, err := a.mayWrite(ctx)
+			if err != nil {
+				return nil, err
+			}
+			comment := timelines.NewComment{Author: actor, Code: in.Code, Body: in.Body.Text, Plain: in.Body.Plain, Key: in.Key}
+			c, err := a.carry(ctx)(comments.Create(ctx, comment))
 			return a.answerMade(ctx, c, err)
 		})
 	register(a, operation(tokens.Write, http.MethodPatch, "/api/posts/{code}/comments/{id}", "change-comment", "Change a comment of your own"),
 		func(ctx context.Context, in *changedComment) (*onePost, error) {
-			_, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) {
-				return comments.Edit(ctx, actor, in.Code, in.ID, in.Body.Text)
-			})
+			actor, err := a.mayWrite(ctx)
+			if err != nil {
+				return nil, err
+			}
+			_, err = a.carry(ctx)(comments.Edit(ctx, actor, in.Code, in.ID, in.Body.Text))
 			if err != nil {
 				return nil, err
 			}
@@ -117,17 +127,21 @@ func (a *API) registerPosts() {
 
 	register(a, quiet(operation(tokens.Write, http.MethodPut, "/api/accounts/{name}/follow", "follow", "Follow a person or a group, or ask to")),
 		func(ctx context.Context, in *byName) (*done, error) {
-			_, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) {
-				c, _, err := a.cfg.Timelines.Subscriptions.Subscribe(ctx, actor, in.Name)
-				return c, err
-			})
+			actor, err := a.mayWrite(ctx)
+			if err != nil {
+				return nil, err
+			}
+			c, _, err := a.cfg.Timelines.Subscriptions.Subscribe(ctx, actor, in.Name)
+			_, err = a.carry(ctx)(c, err)
 			return nil, err
 		})
 	register(a, quiet(operation(tokens.Write, http.MethodDelete, "/api/accounts/{name}/follow", "unfollow", "Follow a person or a group no longer")),
 		func(ctx context.Context, in *byName) (*done, error) {
-			_, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) {
-				return a.cfg.Timelines.Subscriptions.Unsubscribe(ctx, actor, in.Name)
-			})
+			actor, err := a.mayWrite(ctx)
+			if err != nil {
+				return nil, err
+			}
+			_, err = a.carry(ctx)(a.cfg.Timelines.Subscriptions.Unsubscribe(ctx, actor, in.Name))
 			return nil, err
 		})
 }
@@ -145,7 +159,11 @@ func quiet(op huma.Operation) huma.Operation {
 // acts registers what one does to a post.
 func (a *API) acts(method, path, id, summary string, do func(context.Context, int64, string) (timelines.Change, error)) {
 	register(a, quiet(operation(tokens.Write, method, path, id, summary)), func(ctx context.Context, in *byCode) (*done, error) {
-		_, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) { return do(ctx, actor, in.Code) })
+		actor, err := a.mayWrite(ctx)
+		if err != nil {
+			return nil, err
+		}
+		_, err = a.carry(ctx)(do(ctx, actor, in.Code))
 		return nil, err
 	})
 }
@@ -153,9 +171,11 @@ func (a *API) acts(method, path, id, summary string, do func(context.Context, in
 // actsOnComment registers what one does to a comment.
 func (a *API) actsOnComment(method, path, id, summary string, do func(context.Context, int64, string, int64) (timelines.Change, error)) {
 	register(a, quiet(operation(tokens.Write, method, path, id, summary)), func(ctx context.Context, in *byComment) (*done, error) {
-		_, err := a.act(ctx, func(ctx context.Context, actor int64) (timelines.Change, error) {
-			return do(ctx, actor, in.Code, in.ID)
-		})
+		actor, err := a.mayWrite(ctx)
+		if err != nil {
+			return nil, err
+		}
+		_, err = a.carry(ctx)(do(ctx, actor, in.Code, in.ID))
 		return nil, err
 	})
 }

@@ -367,10 +367,8 @@ func inCharge(p *webtest.Person, role admin.Role) {
 // set changes what holds for the site, by the command line.
 func set(s *webtest.Site, change func(*site.Site)) {
 	s.T.Helper()
-	_, err := s.Tiers.Act(s.T.Context(), func(ctx context.Context) (timelines.Change, error) {
-		return site.Open(s.Store).Set(ctx, admin.By{}, change)
-	})
-	if err != nil {
+	c, err := site.Open(s.Store).Set(s.T.Context(), admin.By{}, change)
+	if _, err := s.Tiers.Carry(s.T.Context(), c, err); err != nil {
 		s.T.Fatal(err)
 	}
 }

@@ -43,7 +43,8 @@ func (s *Site) Person(name string) *Person {
 // show it.
 func (p *Person) Act(change func(context.Context) (timelines.Change, error)) timelines.Change {
 	p.Site.T.Helper()
-	c, err := p.Site.Tiers.Act(p.Site.T.Context(), change)
+	c, err := change(p.Site.T.Context())
+	c, err = p.Site.Tiers.Carry(p.Site.T.Context(), c, err)
 	if err != nil {
 		p.Site.T.Fatalf("%s: %v", p.Account.Name, err)
 	}

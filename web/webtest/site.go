@@ -516,7 +516,7 @@ func (s *Site) MakePictures() {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	maker := uploads.Maker{Files: s.Store.Files, Blobs: s.Blobs, Act: s.Tiers.Act, Log: slog.New(slog.DiscardHandler)}
+	maker := uploads.Maker{Files: s.Store.Files, Blobs: s.Blobs, Carry: s.Tiers.Carry, Log: slog.New(slog.DiscardHandler)}
 	for _, id := range waiting {
 		if err := maker.Make(ctx, id); err != nil {
 			s.T.Fatal(err)
@@ -537,7 +537,7 @@ func (s *Site) LoadSources() {
 		s.T.Fatal(err)
 	}
 	run := loads.Runner{
-		Sources: sources.Open(s.Store), Blobs: s.Blobs, Act: s.Tiers.Act, Log: slog.New(slog.DiscardHandler),
+		Sources: sources.Open(s.Store), Blobs: s.Blobs, Carry: s.Tiers.Carry, Log: slog.New(slog.DiscardHandler),
 		Yield: func(context.Context) error { return nil },
 	}
 	for _, id := range ids {

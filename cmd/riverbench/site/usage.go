@@ -72,7 +72,7 @@ const undone = ` FROM queue.river_job WHERE state IN ('available', 'running', 'r
 func (s *Site) Quiet(ctx context.Context) error { return s.quiet(ctx, quietWithin) }
 
 func (s *Site) quiet(ctx context.Context, within time.Duration) error {
-	// What follows from one change is soon done, and is timed by this.
+	// The work that follows from one change is soon done, and is timed by this.
 	wait := time.Millisecond
 	tick := time.NewTimer(wait)
 	defer tick.Stop()
