@@ -73,7 +73,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	fs.DurationVar(&o.rest, "rest", 10*time.Second, "how long the rows idle and sockets have nothing happen")
 	fs.IntVar(&o.watchers, "watchers", 500, "how many open pages the row watch has")
 	fs.IntVar(&o.sockets, "sockets", 1000, "how many open pages the row sockets has")
-	fs.IntVar(&o.rivers, "rivers", 1000, "how many rivers a post comes into in the row rivers, at most 20 for each person of the town")
+	fs.IntVar(&o.rivers, "rivers", 1000, "how many people have a home page in the row rivers")
 	fs.StringVar(&o.json, "json", "", "a file for the figures as JSON")
 	fs.StringVar(&o.benchstat, "benchstat", "", "a file for the figures as benchstat reads them")
 	fs.StringVar(&o.baseline, "baseline", "", "a file of ratios to a yardstick; a row that is half again worse is an error")

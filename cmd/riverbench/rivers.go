@@ -3,130 +3,142 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"net/url"
 	"sync"
 	"time"
 
 	"riverrun/cmd/riverbench/load"
 	"riverrun/cmd/riverbench/report"
-	"riverrun/timelines/marks"
+	"riverrun/cmd/riverbench/site"
 )
 
-// tags is how many tags a post of the row rivers has. Each reader has the page of each of them.
-const tags = marks.Most
-
-// intoRivers has people visit the pages of some tags. A post that has them all comes into as many rivers as
-// there are such pages.
+// intoRivers has many people come to their home pages. The posts of somebody whom hardly anybody follows stand in few of
+// these, those of the person whom most follow in very many.
 func intoRivers(ctx context.Context, b *bench) ([]report.Figure, error) {
-	author, actor := b.publicPerson(), b.people[0]
-	body := "Something that is in many rivers."
-	for i := range tags {
-		body += " #" + tag(i)
-	}
-	few, err := b.write(ctx, author, "Something that is in few rivers.")
+	readers, err := b.atLeast(ctx, b.rivers)
 	if err != nil {
 		return nil, err
 	}
-	figures, err := b.likes(ctx, "1 river", actor, few)
-	if err != nil {
+	if err := b.comeHome(ctx, readers[:min(b.rivers, len(readers))]); err != nil {
 		return nil, err
 	}
-	rivers, err := b.visitTags(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var many string
-	begin := time.Now()
-	for range acts {
-		if many, err = b.write(ctx, author, body); err != nil {
-			return nil, err
+	rank := map[string]int{}
+	for i, p := range b.site.Town.People() {
+		if !p.Private {
+			rank[p.Name] = i + 1
 		}
 	}
-	took := time.Since(begin)
-	name := fmt.Sprintf("%d rivers", rivers)
-	figures = append(figures,
-		figure("post, in all "+name, "ms", milliseconds(took)/acts, 0),
-		rate("entries, of all that a post needs", float64(rivers*acts)/took.Seconds(), 0))
-	more, err := b.likes(ctx, name, actor, many)
-	return append(figures, more...), err
+	popular, unpopular, actor := readers[0], readers[0], readers[0]
+	for _, p := range readers {
+		switch at := rank[p.Name]; {
+		case at == 0:
+		case at < rank[popular.Name] || rank[popular.Name] == 0:
+			popular = p
+		case at > rank[unpopular.Name]:
+			unpopular = p
+		}
+	}
+	for _, p := range readers {
+		if p != popular && p != unpopular {
+			actor = p
+			break
+		}
+	}
+	figures, err := b.postAndLike(ctx, "few, ", unpopular, actor)
+	if err != nil {
+		return nil, err
+	}
+	many, err := b.postAndLike(ctx, "many, ", popular, actor)
+	return append(figures, many...), err
 }
 
-func tag(i int) string { return fmt.Sprintf("rivers%d", i) }
-
-// write writes a post and waits until all rivers have it.
-func (b *bench) write(ctx context.Context, author *load.Person, body string) (code string, err error) {
-	if _, err := author.Act(ctx, "/posts", "/everything", url.Values{"body": {body}}); err != nil {
-		return "", err
-	}
-	if err := b.site.Quiet(ctx); err != nil {
-		return "", err
-	}
-	html, err := author.Get(ctx, "/"+author.Name)
-	if err != nil {
-		return "", err
-	}
-	page, err := load.ReadPage(html)
-	if err != nil {
-		return "", err
-	}
-	return page.Posts[0], nil
-}
-
-// visitTags has as many pages of tags visited as the row wants, or as the people of the town can visit.
-func (b *bench) visitTags(ctx context.Context) (rivers int, err error) {
-	readers, err := b.atLeast(ctx, (b.rivers+tags-1)/tags)
-	if err != nil {
-		return 0, err
-	}
-	rivers = min(b.rivers, len(readers)*tags)
-	errs := make([]error, rivers)
+// comeHome has people visit their home pages, some at once.
+func (b *bench) comeHome(ctx context.Context, people []*load.Person) error {
+	errs := make([]error, len(people))
 	var wait sync.WaitGroup
 	room := make(chan struct{}, some)
-	for i := range rivers {
+	for i, p := range people {
 		room <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-room }()
-			_, errs[i] = readers[i/tags].Get(ctx, "/tag/"+tag(i%tags))
+			_, errs[i] = p.Get(ctx, "/")
 		})
 	}
 	wait.Wait()
-	return rivers, errors.Join(cmp.Or(errs...), b.site.Settle(ctx))
+	if err := cmp.Or(errs...); err != nil {
+		return err
+	}
+	return b.site.Settle(ctx)
 }
 
-// likes likes a post and takes that back, some times, each time until all rivers have it.
-func (b *bench) likes(ctx context.Context, where string, actor *load.Person, post string) ([]report.Figure, error) {
+// postAndLike has the author write some posts, each until all rivers have it, and the actor like the last one and take that
+// back, some times.
+func (b *bench) postAndLike(ctx context.Context, prefix string, author, actor *load.Person) ([]report.Figure, error) {
+	const text = "Something that many people want to know, and others not."
+	// The first post says how many rivers there are.
+	first, _, err := author.Write(ctx, "/everything", text)
+	if err != nil {
+		return nil, err
+	}
 	if err := b.site.Settle(ctx); err != nil {
 		return nil, err
 	}
-	before, err := b.site.Usage(ctx)
+	rivers, err := b.site.Holding(ctx, first, 0)
 	if err != nil {
 		return nil, err
 	}
-	var answered, done []time.Duration
-	for i := range 2 * acts {
-		act := "like"
-		if i%2 == 1 {
-			act = "unlike"
-		}
-		begin := time.Now()
-		if _, err := actor.ActOn(ctx, post, act, "/p/"+post, nil); err != nil {
+	var posted, liked []time.Duration
+	var code string
+	for range acts {
+		begin, fold := time.Now(), int64(0)
+		if code, fold, err = author.Write(ctx, "/everything", text); err != nil {
 			return nil, err
 		}
-		answered = append(answered, time.Since(begin))
+		if err := b.site.AllHold(ctx, code, fold, rivers); err != nil {
+			return nil, err
+		}
+		posted = append(posted, time.Since(begin))
 		if err := b.site.Quiet(ctx); err != nil {
 			return nil, err
 		}
-		done = append(done, time.Since(begin))
 	}
-	after, err := b.site.Usage(ctx)
+	used, err := b.using(ctx, func() error {
+		for i := range 2 * acts {
+			act := "like"
+			if i%2 == 1 {
+				act = "unlike"
+			}
+			begin := time.Now()
+			if _, err := actor.ActOn(ctx, code, act, "/p/"+code, nil); err != nil {
+				return err
+			}
+			liked = append(liked, time.Since(begin))
+			if err := b.site.Quiet(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	prefix := "like, " + where + ", "
+	all := load.Sorted(posted).Milliseconds(0.5)
 	return append([]report.Figure{
-		figure(prefix+"p50", "ms", load.Sorted(answered).Milliseconds(0.5), 0),
-		figure(prefix+"all, p50", "ms", load.Sorted(done).Milliseconds(0.5), 0),
-	}, costs(prefix, after.Less(before), 2*acts, peer{})...), nil
+		figure(prefix+"rivers", "", float64(rivers), 0),
+		figure(prefix+"post in all", "ms", all, 0),
+		rate(prefix+"entries", float64(rivers)/all*1000, 0),
+		figure(prefix+"like", "ms", load.Sorted(liked).Milliseconds(0.5), 0),
+	}, costs(prefix+"like, ", used, 2*acts, peer{})...), nil
+}
+
+// using returns what the site uses while do runs.
+func (b *bench) using(ctx context.Context, do func() error) (site.Usage, error) {
+	before, err := b.site.Usage(ctx)
+	if err != nil {
+		return site.Usage{}, err
+	}
+	if err := do(); err != nil {
+		return site.Usage{}, err
+	}
+	after, err := b.site.Usage(ctx)
+	return after.Less(before), err
 }

@@ -18,7 +18,7 @@ var rows = []row{
 	{"like", "a like or its end, answered with the entry; with all that follows from it", like},
 	{"comment", "a comment, answered with the entry; with all that follows from it", comment},
 	{"post", "a new post, answered with the entry; with all that follows from it", post},
-	{"rivers", "a like where one river has the post and where very many have it, and a new post that comes into all of them", intoRivers},
+	{"rivers", "a post, until all rivers have it, and a like, where few home pages hold the post and where very many do", intoRivers},
 	{"watch", "a like and a comment, until open pages show them", watch},
 	{"pushed", "a like until another person's open page shows it, while 100 likes come in a second", pushed},
 	{"idle", "what a site does when nothing happens", idle},

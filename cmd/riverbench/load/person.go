@@ -106,11 +106,34 @@ func (p *Person) ActOn(ctx context.Context, post, act, page string, form url.Val
 	if err != nil {
 		return 0, err
 	}
-	var said struct{ Version string }
-	if err := json.Unmarshal([]byte(text), &said); err != nil {
-		return 0, fmt.Errorf("the answer to %s of post %s: %w", act, post, err)
+	_, fold, err = entryOf(text)
+	if err != nil {
+		err = fmt.Errorf("the answer to %s of post %s: %w", act, post, err)
 	}
-	return Fold(said.Version)
+	return fold, err
+}
+
+// Write writes a post from the page at that address. It returns its code, and how new it is in the entry that the
+// frame brings.
+func (p *Person) Write(ctx context.Context, page, body string) (code string, fold int64, err error) {
+	text, err := p.Act(ctx, "/posts", page, url.Values{"body": {body}})
+	if err != nil {
+		return "", 0, err
+	}
+	if code, fold, err = entryOf(text); err != nil {
+		err = fmt.Errorf("the answer to a new post: %w", err)
+	}
+	return code, fold, err
+}
+
+// entryOf reads a frame.
+func entryOf(frame string) (code string, fold int64, err error) {
+	var said struct{ Post, Version string }
+	if err := json.Unmarshal([]byte(frame), &said); err != nil {
+		return "", 0, err
+	}
+	fold, err = Fold(said.Version)
+	return said.Post, fold, err
 }
 
 // GetAgain loads a page that the client has, whose entity tag is tag. A page that changed is an error.

@@ -66,6 +66,7 @@ type Site struct {
 	cluster *localpg.Cluster
 	admin   *pgxpool.Pool // as our own role, so that our statements can be told from the site's
 	served  *pgxpool.Pool // the same, in the database that is served
+	rivers  *pgxpool.Pool // the same, in that of its rivers
 	server  *server
 }
 
@@ -123,7 +124,10 @@ func (s *Site) serve(ctx context.Context) (err error) {
 		return err
 	}
 	s.URL = s.server.url
-	s.served, err = s.pool(ctx, served)
+	if s.served, err = s.pool(ctx, served); err != nil {
+		return err
+	}
+	s.rivers, err = s.pool(ctx, rivers)
 	return err
 }
 
@@ -146,10 +150,12 @@ func (s *Site) Crash(ctx context.Context) error {
 
 // stop ends it.
 func (s *Site) stop() error {
-	if s.served != nil {
-		s.served.Close()
-		s.served = nil
+	for _, pool := range []*pgxpool.Pool{s.served, s.rivers} {
+		if pool != nil {
+			pool.Close()
+		}
 	}
+	s.served, s.rivers = nil, nil
 	if s.server == nil {
 		return nil
 	}

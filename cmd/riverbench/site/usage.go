@@ -96,6 +96,37 @@ func (s *Site) quiet(ctx context.Context, within time.Duration) error {
 	}
 }
 
+// Holding returns how many rivers hold a post as new as that.
+func (s *Site) Holding(ctx context.Context, code string, fold int64) (n int, err error) {
+	var id int64
+	if err := s.served.QueryRow(ctx, `SELECT id FROM posts WHERE code = $1`, code).Scan(&id); err != nil {
+		return 0, err
+	}
+	err = s.rivers.QueryRow(ctx, `SELECT count(*) FROM entries WHERE post_id = $1 AND version >= $2 AND NOT deleted`, id, fold).Scan(&n)
+	return n, err
+}
+
+// AllHold waits until as many rivers hold a post as new as that. After two minutes it returns an error.
+func (s *Site) AllHold(ctx context.Context, code string, fold int64, rivers int) error {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	late := time.NewTimer(quietWithin)
+	defer late.Stop()
+	for {
+		n, err := s.Holding(ctx, code, fold)
+		if err != nil || n >= rivers {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-late.C:
+			return fmt.Errorf("after %v %d of %d rivers hold post %s", quietWithin, n, rivers, code)
+		case <-tick.C:
+		}
+	}
+}
+
 // left returns an error that says what is left to do.
 func (s *Site) left(ctx context.Context, after time.Duration) error {
 	var changes int
