@@ -254,8 +254,8 @@ func (Upkeep) event()       {}
 // with the next statement.
 type Change struct {
 	// Name is a random name of the change, one for its transaction. The jobs of its posts have it too, so
-	// that a job can tell what its node has done already. It is 0 if nothing changed, or if the change
-	// is of no post.
+	// that a job can tell what its node has done already. It is 0 if nothing
+	// changed, and of most changes that no post is part of.
 	Name uint64
 	// Actor made the change.
 	Actor int64

@@ -186,7 +186,7 @@ func TestARowThatFails(t *testing.T) {
 }
 
 func TestWrongCommandLines(t *testing.T) {
-	for _, args := range [][]string{{"-scale", "11"}, {"-repeats", "0"}, {"-watchers", "0"}, {"-during", "0"}, {"-scale", "0.02", "-repeats", "11"}, {"-update"}, {"nothing"}, {"-nothing"}} {
+	for _, args := range [][]string{{"-scale", "11"}, {"-repeats", "0"}, {"-watchers", "0"}, {"-during", "0"}, {"-scale", "0.02", "-repeats", "11"}, {"-update"}, {"-posts", "5"}, {"-rivers", "0"}, {"nothing"}, {"-nothing"}} {
 		if _, err := parse(args, t.Output()); err == nil {
 			t.Errorf("parse(%q): no error", args)
 		}

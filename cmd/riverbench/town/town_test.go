@@ -55,6 +55,24 @@ func TestSameSeedSameTown(t *testing.T) {
 	}
 }
 
+// A town with another number of posts has the same people, and never more comments and likes than before.
+func TestWithPosts(t *testing.T) {
+	t.Parallel()
+	full := SizeOf(1)
+	for _, tc := range []struct {
+		posts int
+		want  Size
+	}{
+		{20_000, Size{Accounts: 2_000, Groups: 100, Posts: 20_000, Comments: 100_000, Likes: 200_000}},
+		{200_000, full},
+		{2_000_000, Size{Accounts: 2_000, Groups: 100, Posts: 2_000_000, Comments: 1_000_000, Likes: 2_000_000}},
+	} {
+		if got := full.WithPosts(tc.posts); got != tc.want {
+			t.Errorf("%d posts: got %+v, want %+v", tc.posts, got, tc.want)
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
 	t.Parallel()
 	of := NewSized(1, Size{Accounts: 20_000, Groups: 1_000}, evening) // those of scale 10
