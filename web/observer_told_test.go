@@ -52,7 +52,7 @@ func (f *facts) isNew(s serving, c *writing) bool {
 		}
 	}
 	return f.ever(s.from, s.to, func(at instant) bool {
-		return c.text.each(at, func(text string) bool { return text != "" }) &&
+		return f.says(at, s.viewer, c, "") &&
 			f.stands(at, c.post, func(places []string) bool { return f.sees(at, s.viewer, c.author, places) })
 	})
 }
