@@ -18,6 +18,7 @@ import (
 	"github.com/coder/websocket"
 
 	"riverrun/rivers"
+	"riverrun/web/webtest"
 )
 
 // shown is an entry as a page shows it.
@@ -47,7 +48,6 @@ var (
 	riverForm = regexp.MustCompile(`data-river="(\d+)" data-page="([^"]*)"`)
 	sightForm = regexp.MustCompile(`data-sight="([^"]*)"`)
 	entryForm = regexp.MustCompile(`(?s)<article id="p-([0-9a-z]{10})"[^>]*data-version="([^"]*)" data-place="(\d+)".*?</article>`)
-	timeForm  = regexp.MustCompile(`(<time [^>]*>)[^<]*`)
 )
 
 // partNames are the parts of an entry that change, and whether they belong to it and not
@@ -58,17 +58,7 @@ func entriesOf(html string) map[string]*shown {
 	found := map[string]*shown{}
 	for _, m := range entryForm.FindAllStringSubmatch(html, -1) {
 		place, _ := strconv.ParseInt(m[3], 10, 64) // digits
-		e := &shown{version: m[2], place: place, parts: map[string]string{}}
-		for _, name := range []string{"why body", "body acts", "acts likes", "likes comments", "comments box"} {
-			name, next, _ := strings.Cut(name, " ")
-			_, text, there := strings.Cut(m[0], `id="p-`+m[1]+`-`+name+`"`)
-			text, _, ends := strings.Cut(text, `id="p-`+m[1]+`-`+next+`"`)
-			if there && ends {
-				_, text, _ = strings.Cut(text, ">")
-				e.parts[name] = text[:max(0, strings.LastIndex(text, "</div>"))]
-			}
-		}
-		found[m[1]] = e
+		found[m[1]] = &shown{version: m[2], place: place, parts: webtest.PartsOf(m[0])}
 	}
 	return found
 }
@@ -273,13 +263,10 @@ func (p *openPage) differsFrom(n *node) string {
 			return say("shows %s at %s, place %d, a reload at %s, place %d", code, was.version, was.place, e.version, e.place)
 		}
 		for name := range partNames {
-			if is, would := lasting(was.parts[name]), lasting(e.parts[name]); is != would {
+			if is, would := webtest.Lasting(was.parts[name]), webtest.Lasting(e.parts[name]); is != would {
 				return say("%s of %s at %s is\n%s\na reload's\n%s", name, code, e.version, is, would)
 			}
 		}
 	}
 	return ""
 }
-
-// lasting is a part without what passes by itself: how long ago something was.
-func lasting(html string) string { return timeForm.ReplaceAllString(html, "$1") }
