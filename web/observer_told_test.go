@@ -51,6 +51,9 @@ func (f *facts) isNew(s serving, c *writing) bool {
 			}
 		}
 	}
+	if len(c.text.changes) > 0 && c.text.changes[0].from > s.to {
+		return false // nobody had written it yet
+	}
 	return f.ever(s.from, s.to, func(at instant) bool {
 		return f.says(at, s.viewer, c, "") &&
 			f.stands(at, c.post, func(places []string) bool { return f.sees(at, s.viewer, c.author, places) })
