@@ -30,6 +30,8 @@ type bench struct {
 	strangers    []string
 	// homes are the home pages as readHomes found them.
 	homes map[*load.Person]home
+	// searched is how often the row search was measured.
+	searched int
 }
 
 // signedIn is how many people are signed in, or half of the town if that is less.
@@ -64,12 +66,9 @@ func (b *bench) close() { b.load.Close() }
 
 // restart has a new server serve the town. The people remain signed in, and strangers who were signed
 // in are forgotten.
-func (b *bench) restart(ctx context.Context) error { return b.anew(ctx, b.site.Restart) }
-
-// anew is restart by one of the site's methods.
-func (b *bench) anew(ctx context.Context, begin func(context.Context) error) error {
+func (b *bench) restart(ctx context.Context) error {
 	b.load.Close()
-	if err := begin(ctx); err != nil {
+	if err := b.site.Restart(ctx); err != nil {
 		return err
 	}
 	b.load = load.NewSite(b.site.URL, connections)
@@ -93,9 +92,9 @@ func (b *bench) stranger(ctx context.Context) (*load.Person, error) {
 }
 
 // atLeast returns as many people, if the town has them: those who are signed in, and then others, who are
-// strangers no longer.
+// strangers no longer. Some strangers remain for the rows cold and herd.
 func (b *bench) atLeast(ctx context.Context, n int) ([]*load.Person, error) {
-	for len(b.people)+len(b.more) < n && len(b.strangers) > 0 {
+	for len(b.people)+len(b.more) < n && len(b.strangers) > 2*b.repeats {
 		p, err := b.stranger(ctx)
 		if err != nil {
 			return nil, err
@@ -130,7 +129,7 @@ func (b *bench) repeat(ctx context.Context, r row) ([]report.Figure, error) {
 	for i := range figures {
 		f := &figures[i]
 		f.Row = r.name
-		f.Aim = aims[f.Row+" "+f.Name]
+		f.Aim = b.aim(f.Row, f.Name)
 	}
 	return figures, nil
 }

@@ -18,12 +18,15 @@ import (
 // seenWithin bounds how long an open page may take to show a change.
 const seenWithin = 30 * time.Second
 
-// mostPages is how many pages one person has open at most. A site closes more than 64.
+// mostPages is how many pages one person has open, if the town has people enough. A site closes more than 64.
 const mostPages = 50
+
+// peopleFor is how many people have that many pages open.
+func peopleFor(pages int) int { return (pages + mostPages - 1) / mostPages }
 
 // open opens this many pages at an address, of the people in turn, a few at a time.
 func (b *bench) open(ctx context.Context, n int, path string) (_ []*load.Socket, err error) {
-	people, err := b.atLeast(ctx, (n+mostPages-1)/mostPages)
+	people, err := b.atLeast(ctx, peopleFor(n))
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +50,10 @@ func (b *bench) open(ctx context.Context, n int, path string) (_ []*load.Socket,
 	return all, cmp.Or(errs...)
 }
 
-// crash kills a server that pages are open at. Their scripts find the new one by themselves.
+// crash kills a server that pages are open at, and starts another one. Their scripts find it by themselves.
 func crash(ctx context.Context, b *bench) (_ []report.Figure, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	pages, err := b.open(ctx, b.sockets, "/")
 	if err != nil {
 		return nil, err
@@ -57,12 +62,9 @@ func crash(ctx context.Context, b *bench) (_ []report.Figure, err error) {
 	if err := b.site.Settle(ctx); err != nil {
 		return nil, err
 	}
-	if err := b.anew(ctx, b.site.Crash); err != nil {
-		return nil, err
-	}
 	took, errs := make([]time.Duration, len(pages)), make([]error, len(pages))
-	begin := time.Now()
 	var wait sync.WaitGroup
+	begin := time.Now()
 	for i, s := range pages {
 		wait.Go(func() {
 			var again *load.Socket
@@ -71,12 +73,27 @@ func crash(ctx context.Context, b *bench) (_ []report.Figure, err error) {
 			}
 		})
 	}
+	if err := b.site.Crash(ctx); err != nil {
+		cancel()
+		wait.Wait()
+		return nil, err
+	}
+	served := time.Since(begin)
 	wait.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
+	}
+	for _, s := range pages {
+		if s.Ended() {
+			return nil, errors.New("a page that had come back was closed again")
+		}
+	}
 	times := load.Sorted(took)
 	return []report.Figure{
+		figure("the server is back", "ms", milliseconds(served), 0),
 		figure(fmt.Sprintf("median of %d", len(pages)), "ms", times.Milliseconds(0.5), 0),
 		figure(fmt.Sprintf("last of %d", len(pages)), "ms", times.Milliseconds(1), 0),
-	}, cmp.Or(errs...)
+	}, nil
 }
 
 func closeAll(all []*load.Socket) error {
@@ -110,8 +127,11 @@ func seen(ctx context.Context, pages []*load.Socket, post string, do func() (int
 	return load.Sorted(took), nil
 }
 
-// peerWatchers is how many open pages there were when the peer was measured (BENCH.md).
-const peerWatchers = 500
+// peerWatchers and peerSockets are how many open pages there were when the peer was measured.
+const (
+	peerWatchers = 500
+	peerSockets  = 1000
+)
 
 // acts is how many likes and comments one repeat of watch has.
 const acts = 10
@@ -334,10 +354,11 @@ func sockets(ctx context.Context, b *bench) (_ []report.Figure, err error) {
 		return nil, err
 	}
 	// The first pages of a server take memory that is not of open pages.
-	if err := b.readHomes(ctx); err != nil {
+	people, err := b.atLeast(ctx, peopleFor(b.sockets))
+	if err != nil {
 		return nil, err
 	}
-	if err := b.site.Settle(ctx); err != nil {
+	if err := b.comeHome(ctx, people); err != nil {
 		return nil, err
 	}
 	before, err := b.site.Memory()
@@ -359,10 +380,14 @@ func sockets(ctx context.Context, b *bench) (_ []report.Figure, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var peer float64
+	if b.sockets == peerSockets {
+		peer = 180
+	}
 	return []report.Figure{
 		rate("opened", float64(b.sockets)/opened.Seconds(), 0),
 		figure("memory of one", "kB", float64(after-before)/float64(b.sockets)/1000, 0),
-		figure("memory of the server", "MB", float64(after)/1e6, 180),
+		figure("memory of the server", "MB", float64(after)/1e6, peer),
 		figure("statements", "/s", float64(used.Statements)/b.rest.Seconds(), 0),
 		figure(fmt.Sprintf("processor, server, for %d", b.sockets), "ms/s", milliseconds(used.Server)/b.rest.Seconds(), 0),
 	}, nil

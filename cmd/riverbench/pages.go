@@ -81,17 +81,19 @@ func groupPages(b *bench) (all []visit) {
 	return all
 }
 
-// searches has everybody search for two words that posts of the town have.
+// searches has everybody search for two words that posts of the town have, for others in each repeat.
 func searches(b *bench) (all []visit) {
 	words := town.Words()
 	for i, p := range b.people {
-		all = append(all, visit{p, "/search?" + url.Values{"q": {words[i%len(words)] + " " + words[(i+7)%len(words)]}}.Encode()})
+		q := words[i%len(words)] + " " + words[(i+7+b.searched)%len(words)]
+		all = append(all, visit{p, "/search?" + url.Values{"q": {q}}.Encode()})
 	}
 	return all
 }
 
 // search measures pages of searches, and how long the first visit of each takes.
 func search(ctx context.Context, b *bench) ([]report.Figure, error) {
+	b.searched++
 	var took []time.Duration
 	for _, v := range searches(b) {
 		from := time.Now()
@@ -116,6 +118,7 @@ var olderForm = regexp.MustCompile(`<a class="older" rel="next" href="([^"]+)"`)
 // older measures home pages far down. It goes there by the links to older posts, as people do.
 func older(ctx context.Context, b *bench) ([]report.Figure, error) {
 	var all []visit
+	var depth float64 // in all
 	for _, p := range b.people[:min(readers, len(b.people))] {
 		v := visit{p, "/"}
 		for range down {
@@ -128,10 +131,12 @@ func older(ctx context.Context, b *bench) ([]report.Figure, error) {
 				break // a small town has no more
 			}
 			v.path = html.UnescapeString(link[1])
+			depth++
 		}
 		all = append(all, v)
 	}
-	return page(peer{p50: 75.5}, func(*bench) []visit { return all })(ctx, b)
+	figures, err := page(peer{}, func(*bench) []visit { return all })(ctx, b)
+	return append(figures, figure("pages down", "", depth/float64(len(all)), 0)), err
 }
 
 // page measures pages that are there already: each is loaded before, as it is and compressed.
@@ -207,7 +212,7 @@ func (b *bench) homePages(ctx context.Context, ask func(ctx context.Context, p *
 
 // perRepeat is how many people who have never come one repeat of cold may use.
 func (b *bench) perRepeat() int {
-	return max(1, min(50, (len(b.site.Town.People())-len(b.people)-2*b.repeats)/b.repeats))
+	return max(1, min(50, (len(b.site.Town.People())-len(b.people)-len(b.more)-2*b.repeats)/b.repeats))
 }
 
 // cold measures the first visit of people.

@@ -58,14 +58,18 @@ func (p *Person) Follow(ctx context.Context, path string) (*Socket, Page, error)
 // pauses are how long a page whose socket broke waits for another one: a random part of these (river.js).
 var pauses = []time.Duration{time.Second / 2, time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second}
 
-// Return closes the socket, and follows its page by another one, as a script does when its socket broke: some pauses
-// later, until the site takes it.
+// Return waits until the socket breaks, and then follows its page by another one, as a script does: some pauses
+// later, until the site takes it. The new one ends with ctx or Close.
 func (s *Socket) Return(ctx context.Context) (*Socket, error) {
+	select {
+	case <-s.ended:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	if err := s.Close(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, subscribeWithin)
-	defer cancel()
+	deadline := time.Now().Add(subscribeWithin)
 	for turn := 0; ; turn++ {
 		wait := time.NewTimer(rand.N(pauses[min(turn, len(pauses)-1)]))
 		select {
@@ -78,9 +82,19 @@ func (s *Socket) Return(ctx context.Context) (*Socket, error) {
 		if err == nil {
 			return again, nil
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || time.Now().After(deadline) {
 			return nil, err
 		}
+	}
+}
+
+// Ended reports whether the socket is closed, by whichever end.
+func (s *Socket) Ended() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -24,15 +24,15 @@ type server struct {
 	exit  error         // why; to be read after ended
 }
 
-// start returns when the process has said where it serves.
-func start(ctx context.Context, c Config, database string) (*server, error) {
+// start returns when the process, which listens at an address, has said where it serves.
+func start(ctx context.Context, c Config, database, listen string) (*server, error) {
 	cmd := exec.Command(c.Riverrun, "serve")
 	// A site of the caller's own must not be touched, nor its settings be measured.
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(set string) bool {
 		return strings.HasPrefix(set, "RIVERRUN_") || strings.HasPrefix(set, "RIVERS_") || strings.HasPrefix(set, "DATABASE_URL=")
 	})
 	cmd.Env = append(append(cmd.Env,
-		"DATABASE_URL="+database, "RIVERRUN_LISTEN=127.0.0.1:0", "RIVERRUN_LOG_LEVEL=warn", "RIVERRUN_PREVIEWS=off",
+		"DATABASE_URL="+database, "RIVERRUN_LISTEN="+listen, "RIVERRUN_LOG_LEVEL=warn", "RIVERRUN_PREVIEWS=off",
 		"RIVERRUN_WRITES=1000000", "RIVERRUN_SEARCHES=1000000", "RIVERRUN_DATA="+filepath.Join(c.Dir, "data"),
 	), c.Env...)
 	cmd.Stderr = c.Log

@@ -32,7 +32,7 @@ func TestTheServerOutlivesAThread(t *testing.T) {
 			return
 		}
 		defer close(started)
-		s, err = start(t.Context(), Config{Riverrun: program, Dir: t.TempDir(), Log: t.Output()}, "postgres://nowhere")
+		s, err = start(t.Context(), Config{Riverrun: program, Dir: t.TempDir(), Log: t.Output()}, "postgres://nowhere", anywhere)
 	}
 	go begin()
 	<-started

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -57,7 +58,7 @@ const (
 
 // Site is a running site. Its methods are safe for concurrent use, except Restart, Crash and Close.
 type Site struct {
-	// URL is where it is served. Restart and Crash change it.
+	// URL is where it is served. Restart changes it.
 	URL string
 	// Town is who lives there.
 	Town *town.Town
@@ -96,7 +97,7 @@ func Open(ctx context.Context, c Config) (_ *Site, err error) {
 	if _, err := s.admin.Exec(ctx, "CREATE DATABASE "+served+" TEMPLATE "+original+" STRATEGY FILE_COPY"); err != nil {
 		return nil, err
 	}
-	return s, s.serve(ctx)
+	return s, s.serve(ctx, anywhere)
 }
 
 // startCluster starts the PostgreSQL.
@@ -118,9 +119,12 @@ func (s *Site) startCluster(ctx context.Context) (err error) {
 	return err
 }
 
-// serve starts riverrun.
-func (s *Site) serve(ctx context.Context) (err error) {
-	if s.server, err = start(ctx, s.config, s.cluster.URL(served)); err != nil {
+// anywhere is an address with a port that is free.
+const anywhere = "127.0.0.1:0"
+
+// serve starts riverrun at an address.
+func (s *Site) serve(ctx context.Context, listen string) (err error) {
+	if s.server, err = start(ctx, s.config, s.cluster.URL(served), listen); err != nil {
 		return err
 	}
 	s.URL = s.server.url
@@ -136,16 +140,16 @@ func (s *Site) Restart(ctx context.Context) error {
 	if err := s.stop(); err != nil {
 		return err
 	}
-	return s.serve(ctx)
+	return s.serve(ctx, anywhere)
 }
 
-// Crash kills the server, and starts one with the same town.
+// Crash kills the server, and starts one with the same town at the same address.
 func (s *Site) Crash(ctx context.Context) error {
 	if s.server != nil {
 		s.server.kill()
 		s.server = nil
 	}
-	return errors.Join(s.stop(), s.serve(ctx))
+	return errors.Join(s.stop(), s.serve(ctx, strings.TrimPrefix(s.URL, "http://")))
 }
 
 // stop ends it.
@@ -261,7 +265,7 @@ func (s *Site) makeAs(ctx context.Context, name string) error {
 		return err
 	}
 	// The site does what comes of all this before it is measured.
-	if err := s.serve(ctx); err != nil {
+	if err := s.serve(ctx, anywhere); err != nil {
 		return err
 	}
 	if err := errors.Join(s.quiet(ctx, quietFirst), s.stop()); err != nil {
