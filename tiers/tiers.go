@@ -124,13 +124,13 @@ func (t *Tiers) PublishSeen(marks []reads.Mark) { t.bus.Publish(Message{Seen: ma
 var ErrBehind = errors.New("saved, but pages could not be brought up yet")
 
 // Carry brings a change into the actor's own rivers, and home feed, before it returns (Tier 0). It takes
-// what the change returned: if err is not nil, there is no change, and Carry returns both as they are.
-// Otherwise only ErrBehind is possible, and then no success may be shown.
+// what the change returned: if err is not nil, there is no change, and Carry returns both as they are. So it does
+// with a change that has no post, clock or river. Otherwise only ErrBehind is possible, and then no success may be shown.
 //
 // Every change goes through it, in the next statement: the change is committed, and if something returned in
 // between, the actor's pages would not show it. A test holds that (cmd/riverrun/carried_test.go).
 func (t *Tiers) Carry(ctx context.Context, c timelines.Change, err error) (timelines.Change, error) {
-	if err != nil {
+	if err != nil || isEmpty(c) {
 		return c, err
 	}
 	began := time.Now()
@@ -170,6 +170,11 @@ func (t *Tiers) Carry(ctx context.Context, c timelines.Change, err error) (timel
 		t.inHand.finished(c.Name, touched, false)
 	}
 	return c, nil
+}
+
+// isEmpty reports whether a change has nothing that rivers, home feeds or the access clock could follow.
+func isEmpty(c timelines.Change) bool {
+	return c.PostID == 0 && c.Clock == 0 && len(c.Rewritten) == 0 && len(c.Replace) == 0
 }
 
 // tier0 also runs for a form whose key was seen before: the first time may have failed

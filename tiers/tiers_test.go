@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -286,6 +287,52 @@ func TestCarryReturnsTheChangesError(t *testing.T) {
 	_, err = n.tiers.Carry(w.ctx, c, err)
 	if !errors.Is(err, timelines.ErrNotFound) || errors.Is(err, tiers.ErrBehind) || heard != 0 {
 		t.Errorf("got %v, %d messages, want %v, none", err, heard, timelines.ErrNotFound)
+	}
+}
+
+// applied counts what tiers report of Tier 0.
+type applied int
+
+func (n *applied) Applied(tier string, _ time.Duration) {
+	if tier == "0" {
+		*n++
+	}
+}
+
+// An empty change is not measured: it would make Tier 0 look faster than it is. Any one thing to carry makes a change one
+// that is.
+func TestCarryOfAnEmptyChangeDoesNothing(t *testing.T) {
+	w := newTown(t)
+	n := w.quiet()
+	ann, bob := w.person("ann"), w.person("bob")
+	post := w.post(n, bob, "his")
+	touched := timelines.Touched{PostID: post.PostID, Timelines: post.Touched}
+	c, err := n.store.Posts.Like(w.ctx, ann.AccountID, "0000000000")
+	for _, tc := range []struct {
+		what string
+		c    timelines.Change
+		err  error
+		want applied
+	}{
+		{"an empty change", timelines.Change{}, nil, 0},
+		{"an actor alone", timelines.Change{Name: 1, Actor: ann.AccountID}, nil, 0},
+		{"an error", c, err, 0},
+		{"a post", timelines.Change{Actor: bob.AccountID, PostID: post.PostID, Touched: post.Touched}, nil, 1},
+		{"a post of a form sent again", timelines.Change{Actor: bob.AccountID, PostID: post.PostID, Touched: post.Touched, Repeated: true}, nil, 1},
+		{"a clock", timelines.Change{Actor: ann.AccountID, Clock: 1}, nil, 1},
+		{"a rewritten post", timelines.Change{Actor: ann.AccountID, Rewritten: []timelines.Touched{touched}}, nil, 1},
+		{"a river", timelines.Change{Actor: ann.AccountID, Replace: []timelines.Replace{{ViewerID: ann.AccountID}}}, nil, 1},
+	} {
+		var got applied
+		measured := tiers.New(tiers.Config{
+			Timelines: n.store, Rivers: n.rivers, Secondary: n.secondary, Log: slog.New(slog.DiscardHandler), Metrics: &got,
+		})
+		if _, err := measured.Carry(w.ctx, tc.c, tc.err); !errors.Is(err, tc.err) {
+			t.Errorf("%s: got error %v, want %v", tc.what, err, tc.err)
+		}
+		if got != tc.want {
+			t.Errorf("%s: Tier 0 was measured %d times, want %d", tc.what, got, tc.want)
+		}
 	}
 }
 

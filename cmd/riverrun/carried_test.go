@@ -3,21 +3,20 @@ package main
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/go/packages"
 )
 
 // TestEveryChangeIsCarried holds that each timelines.Change that is made goes to Carry (tiers.Tiers) with the
-// next statement. A change that does not is committed, and the pages of who made it do not show it until its job
-// has run; a narrowing would not hold when it is acknowledged. The packages of timelines make changes and
-// know no tiers.
+// next statement, and that something reads the error of Carry. Otherwise the change is committed, and the pages of its
+// actor do not show it until its job has run; a narrowing would not hold when it is acknowledged. The packages of
+// timelines know no tiers: they return their changes, and those of their functions that are given a Carry are held to
+// the same. On the web, a check comes before each change too (askfirst_test.go).
 func TestEveryChangeIsCarried(t *testing.T) {
 	found, err := packages.Load(&packages.Config{
 		Context: t.Context(), Dir: "../..",
@@ -26,22 +25,40 @@ func TestEveryChangeIsCarried(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	carried := 0
+	carried, given, unasked := 0, 0, map[string]token.Position{}
 	for _, p := range found {
 		for _, err := range p.Errors {
 			t.Fatalf("%s: %v", p.PkgPath, err)
 		}
-		if folder(p.PkgPath) == "timelines" || in(p.PkgPath, uncarriedToo) {
+		if in(p.PkgPath, uncarriedToo) {
 			continue
 		}
-		n, lost := uncarried(p.Fset, p.Syntax, p.TypesInfo, module+"/timelines")
-		carried += n
+		cs := changeCalls{fset: p.Fset, info: p.TypesInfo, of: module + "/timelines", given: folder(p.PkgPath) == "timelines"}
+		n, lost := cs.uncarried(p.Syntax)
+		if cs.given {
+			given += n
+		} else {
+			carried += n
+		}
 		for _, l := range lost {
 			t.Error(l)
 		}
+		if in(p.PkgPath, []string{"web"}) {
+			maps.Copy(unasked, cs.unasked(p.Syntax))
+		}
 	}
-	if carried < 50 {
-		t.Errorf("%d changes are carried in %d packages: the test does not see them", carried, len(found))
+	if carried < 50 || given == 0 {
+		t.Errorf("%d changes are carried in %d packages, and %d by functions that are given a Carry: the test does not see them", carried, len(found), given)
+	}
+	for name, at := range unasked {
+		if _, known := unaskedToo[name]; !known {
+			t.Errorf("%s: %s carries a change and does not ask first, by mayChange, MayChange or mayWrite, whether its sender may", at, name)
+		}
+	}
+	for name, why := range unaskedToo {
+		if _, still := unasked[name]; !still {
+			t.Errorf("%s need not be an exception (%s): it asks first, or carries no change", name, why)
+		}
 	}
 }
 
@@ -51,35 +68,51 @@ var uncarriedToo = append([]string{"cmd/riverbench"}, harnesses...)
 
 // changeCalls finds the calls of a package that return a Change.
 type changeCalls struct {
+	fset *token.FileSet
 	info *types.Info
 	of   string // the package of Change
+	// given: look only into functions that have a Carry as a parameter.
+	given bool
 }
 
-// uncarried counts the calls whose Change is carried, and describes those whose Change is not. A function may return the
-// Change of a call as it is: then the calls of that function are looked at in the same way.
-func uncarried(fset *token.FileSet, files []*ast.File, info *types.Info, of string) (carried int, lost []string) {
-	cs := changeCalls{info, of}
+// uncarried counts the calls whose Change is carried, and describes those whose Change is not, and the calls of Carry whose
+// error nobody reads. A function may return the Change of a call as it is: then the calls of that function are looked at
+// in the same way.
+func (cs changeCalls) uncarried(files []*ast.File) (carried int, lost []string) {
+	cs.calls(files, func(call *ast.CallExpr, path []ast.Node) {
+		switch {
+		case cs.given && !cs.isGivenCarry(path):
+		case cs.carries(call):
+			if !cs.errorIsRead(path) {
+				lost = append(lost, fmt.Sprintf("%s: nothing reads the error of %s", cs.fset.Position(call.Pos()), types.ExprString(call.Fun)))
+			}
+		case !cs.makes(call):
+		case cs.isCarried(call, path):
+			carried++
+		case !cs.isReturned(path):
+			lost = append(lost, fmt.Sprintf("%s: the change of %s must go to Carry with the next statement",
+				cs.fset.Position(call.Pos()), types.ExprString(call.Fun)))
+		}
+	})
+	return carried, lost
+}
+
+// calls calls do for each call in these files. path is the way from the file to the call.
+func (cs changeCalls) calls(files []*ast.File, do func(call *ast.CallExpr, path []ast.Node)) {
 	for _, file := range files {
-		var path []ast.Node // from the file to the node
+		var path []ast.Node
 		ast.Inspect(file, func(n ast.Node) bool {
 			if n == nil {
 				path = path[:len(path)-1]
 				return true
 			}
-			if call, ok := n.(*ast.CallExpr); ok && cs.makes(call) && !cs.carries(call) {
-				switch {
-				case cs.isCarried(call, path):
-					carried++
-				case !cs.isReturned(path):
-					lost = append(lost, fmt.Sprintf("%s: the change of %s must go to Carry with the next statement",
-						fset.Position(call.Pos()), types.ExprString(call.Fun)))
-				}
+			if call, ok := n.(*ast.CallExpr); ok {
+				do(call, path)
 			}
 			path = append(path, n)
 			return true
 		})
 	}
-	return carried, lost
 }
 
 // makes reports whether a Change is among the results of a call.
@@ -96,17 +129,58 @@ func (cs changeCalls) isChange(t types.Type) bool {
 	return ok && named.Obj().Name() == "Change" && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == cs.of
 }
 
-// carries reports whether a call is one of Carry, or of what a function carry returned: its last parameters are a change
-// and an error.
-func (cs changeCalls) carries(call *ast.CallExpr) bool {
-	sig, ok := cs.info.TypeOf(call.Fun).(*types.Signature)
-	if !ok || sig.Params().Len() < 2 || !cs.isChange(sig.Params().At(sig.Params().Len()-2).Type()) {
+// isCarry reports whether something of this type may be a Carry: it is a function whose last parameters are a change and an
+// error.
+func (cs changeCalls) isCarry(t types.Type) bool {
+	if t == nil {
 		return false
 	}
-	if made, ok := ast.Unparen(call.Fun).(*ast.CallExpr); ok {
-		return calledName(made.Fun) == "carry"
+	sig, ok := t.Underlying().(*types.Signature)
+	return ok && sig.Params().Len() >= 2 && cs.isChange(sig.Params().At(sig.Params().Len()-2).Type())
+}
+
+// carries reports whether a call is one of Carry, of a Carry that the function was given, or of what a function carry
+// returned.
+func (cs changeCalls) carries(call *ast.CallExpr) bool {
+	if !cs.isCarry(cs.info.TypeOf(call.Fun)) {
+		return false
+	}
+	switch fn := ast.Unparen(call.Fun).(type) {
+	case *ast.CallExpr:
+		return calledName(fn.Fun) == "carry"
+	case *ast.Ident:
+		return cs.isParameter(fn)
 	}
 	return calledName(call.Fun) == "Carry"
+}
+
+// isParameter reports whether an expression is a parameter of a function.
+func (cs changeCalls) isParameter(x ast.Expr) bool {
+	id, ok := x.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	v, ok := cs.info.ObjectOf(id).(*types.Var)
+	return ok && v.Kind() == types.ParamVar
+}
+
+// isGivenCarry reports whether a function on the path has a Carry as a parameter.
+func (cs changeCalls) isGivenCarry(path []ast.Node) bool {
+	return slices.ContainsFunc(path, func(n ast.Node) bool {
+		fn := functionType(n)
+		return fn != nil && slices.ContainsFunc(fn.Params.List, func(f *ast.Field) bool { return cs.isCarry(cs.info.TypeOf(f.Type)) })
+	})
+}
+
+// functionType returns the type of a function that is declared, or is a closure; nil: it is neither.
+func functionType(n ast.Node) *ast.FuncType {
+	switch n := n.(type) {
+	case *ast.FuncDecl:
+		return n.Type
+	case *ast.FuncLit:
+		return n.Type
+	}
+	return nil
 }
 
 // calledName is the name of the function that is called.
@@ -166,17 +240,22 @@ func (cs changeCalls) carryOf(s ast.Stmt) *ast.CallExpr {
 	return nil
 }
 
-// following returns the statement after s in a list of statements, or nil.
-func following(s ast.Stmt, within ast.Node) ast.Stmt {
-	var list []ast.Stmt
+// statementsIn returns the list of statements that a block or a case holds.
+func statementsIn(within ast.Node) []ast.Stmt {
 	switch within := within.(type) {
 	case *ast.BlockStmt:
-		list = within.List
+		return within.List
 	case *ast.CaseClause:
-		list = within.Body
+		return within.Body
 	case *ast.CommClause:
-		list = within.Body
+		return within.Body
 	}
+	return nil
+}
+
+// following returns the statement after s in a list of statements, or nil.
+func following(s ast.Stmt, within ast.Node) ast.Stmt {
+	list := statementsIn(within)
 	if i := slices.Index(list, s); i >= 0 && i+1 < len(list) {
 		return list[i+1]
 	}
@@ -193,63 +272,4 @@ func (cs changeCalls) isReturned(path []ast.Node) bool {
 		return ok && cs.passesOn(around, next.Results)
 	}
 	return false
-}
-
-func TestUncarriedChangesAreFound(t *testing.T) {
-	const head = `package p
-		type Change struct{}
-		type tiers struct{}
-		func (tiers) Carry(n int, c Change, err error) (Change, error) { return c, err }
-		var t tiers
-		func carry(n int) func(Change, error) (Change, error) {
-			return func(c Change, err error) (Change, error) { return t.Carry(n, c, err) }
-		}
-		func like() (Change, error) { return Change{}, nil }
-		func wrap() (Change, error) { return like() }
-		func posted() (Change, error) { _, c, err := post(); return c, err }
-		func post() (int, Change, error) { return 0, Change{}, nil }
-		func bare() Change { return Change{} }
-		func work(may bool) (err error) {
-			var other error
-			_ = other
-	`
-	for _, tc := range []struct {
-		body string
-		lost int
-	}{
-		{`c, err := like(); _, err = t.Carry(1, c, err); return err`, 0},
-		{`c, err := wrap(); c, err = t.Carry(1, c, err); return err`, 0},
-		{`c, err := like(); if _, err := t.Carry(1, c, err); err != nil { return err }`, 0},
-		{`_, err = carry(1)(like()); return err`, 0},
-		{`_, c, err := post(); _, err = t.Carry(1, c, err); return err`, 0},
-		{`switch { case may: c, err := like(); _, err = carry(1)(c, err); return err }`, 0},
-		{`made := func() (Change, error) { return like() }; _, err = carry(1)(made())`, 0},
-		{`_, err = carry(1)(Change{}, nil)`, 0},
-		{`_, err = like(); return err`, 1},
-		{`like()`, 1},
-		{`go wrap()`, 1},
-		{`posted()`, 1},
-		{`made := func() (Change, error) { _, err := like(); return Change{}, err }; _, err = carry(1)(made())`, 1},
-		{`bare()`, 1},
-		{`c, err := like(); if err != nil { return err }; _, err = t.Carry(1, c, err)`, 1},
-		{`c, err := like(); may = true; _, err = t.Carry(1, c, err)`, 1},
-		{`c, err := like(); _, err = t.Carry(1, c, other)`, 1},
-		{`c, err := like(); c, err = wrap(); _, err = t.Carry(1, c, err)`, 1},
-		{`_, _, err = post()`, 1},
-		{`made := func() (Change, error) { return like() }; _, err = made()`, 1},
-	} {
-		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, "p.go", head+tc.body+"\nreturn err }", parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatalf("%s: %v", tc.body, err)
-		}
-		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
-		if _, err := (&types.Config{}).Check("p", fset, []*ast.File{file}, info); err != nil {
-			t.Fatalf("%s: %v", tc.body, err)
-		}
-		_, lost := uncarried(fset, []*ast.File{file}, info, "p")
-		if diff := cmp.Diff(tc.lost, len(lost)); diff != "" {
-			t.Errorf("%s: changes that are lost (-want +got):\n%s%s", tc.body, diff, strings.Join(lost, "\n"))
-		}
-	}
 }

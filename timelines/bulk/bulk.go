@@ -329,12 +329,14 @@ func (s *Store) one(ctx context.Context, author int64, w Work, code string, carr
 	switch w.Act {
 	case Delete:
 		c, err = s.timelines.Posts.Delete(ctx, author, code)
+		_, err = carry(ctx, c, err)
 	case Close:
 		c, err = s.timelines.Posts.Close(ctx, author, code, listings.Sale{How: w.Destinations[0]})
+		_, err = carry(ctx, c, err)
 	default:
 		c, err = s.timelines.Posts.Revise(ctx, author, code, timelines.Revision{To: w.Destinations})
+		_, err = carry(ctx, c, err)
 	}
-	_, err = carry(ctx, c, err)
 	if invalid, is := errors.AsType[*timelines.InvalidError](err); is {
 		return invalid.Code, nil
 	}

@@ -65,9 +65,8 @@ const tellAll = `
 		FOR NO KEY UPDATE SKIP LOCKED
 	)` + alertsAre
 
-// TellAll brings the alerts of all sources to the present. The caller gives the Change to the tiers, unless its Clock
-// is 0: then nobody is told anything else than before. A source that is locked, as for a load, is left to the next time,
-// so that this never waits.
+// TellAll brings the alerts of all sources to the present. The Change is empty if no alert changed: then Carry does
+// nothing. A source that is locked, as for a load, is left to the next time, so that this never waits.
 func (s *Store) TellAll(ctx context.Context) (timelines.Change, error) {
 	return s.tell(ctx, tellAll, pgx.StrictNamedArgs{"day": FailsAfter})
 }
