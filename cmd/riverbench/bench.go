@@ -91,8 +91,8 @@ func (b *bench) stranger(ctx context.Context) (*load.Person, error) {
 	return b.load.SignIn(ctx, name, site.Password)
 }
 
-// atLeast returns as many people, if the town has them: those who are signed in, and then others, who are
-// strangers no longer. Some strangers remain for the rows cold and herd.
+// atLeast returns those who are signed in and, if that is fewer than n, others besides, if the town has them. The others
+// are strangers no longer. Some strangers remain for the rows cold and herd.
 func (b *bench) atLeast(ctx context.Context, n int) ([]*load.Person, error) {
 	for len(b.people)+len(b.more) < n && len(b.strangers) > 2*b.repeats {
 		p, err := b.stranger(ctx)
@@ -101,7 +101,8 @@ func (b *bench) atLeast(ctx context.Context, n int) ([]*load.Person, error) {
 		}
 		b.more = append(b.more, p)
 	}
-	return slices.Concat(b.people, b.more), nil
+	all := slices.Concat(b.people, b.more)
+	return all[:min(len(all), max(n, len(b.people)))], nil
 }
 
 // repeat measures a row once, and what it is held against, if it is: before and after.

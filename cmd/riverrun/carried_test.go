@@ -13,7 +13,7 @@ import (
 )
 
 // TestEveryChangeIsCarried holds that each timelines.Change that is made goes to Carry (tiers.Tiers) with the
-// next statement, and that something reads the error of Carry. Otherwise the change is committed, and the pages of its
+// next statement, and that something takes the error of Carry. Otherwise the change is committed, and the pages of its
 // actor do not show it until its job has run; a narrowing would not hold when it is acknowledged. The packages of
 // timelines know no tiers: they return their changes, and those of their functions that are given a Carry are held to
 // the same. On the web, a check comes before each change too (askfirst_test.go).
@@ -76,15 +76,15 @@ type changeCalls struct {
 }
 
 // uncarried counts the calls whose Change is carried, and describes those whose Change is not, and the calls of Carry whose
-// error nobody reads. A function may return the Change of a call as it is: then the calls of that function are looked at
+// error nothing takes. A function may return the Change of a call as it is: then the calls of that function are looked at
 // in the same way.
 func (cs changeCalls) uncarried(files []*ast.File) (carried int, lost []string) {
 	cs.calls(files, func(call *ast.CallExpr, path []ast.Node) {
 		switch {
 		case cs.given && !cs.isGivenCarry(path):
 		case cs.carries(call):
-			if !cs.errorIsRead(path) {
-				lost = append(lost, fmt.Sprintf("%s: nothing reads the error of %s", cs.fset.Position(call.Pos()), types.ExprString(call.Fun)))
+			if !errorIsTaken(path) {
+				lost = append(lost, fmt.Sprintf("%s: nothing takes the error of %s", cs.fset.Position(call.Pos()), types.ExprString(call.Fun)))
 			}
 		case !cs.makes(call):
 		case cs.isCarried(call, path):
@@ -113,6 +113,19 @@ func (cs changeCalls) calls(files []*ast.File, do func(call *ast.CallExpr, path 
 			return true
 		})
 	}
+}
+
+// errorIsTaken reports whether the last result of a call, an error, goes to a variable, a call or a return. path is the
+// way from the file to the call. staticcheck finds a variable that nothing reads afterwards.
+func errorIsTaken(path []ast.Node) bool {
+	switch around := path[len(path)-1].(type) {
+	case *ast.ExprStmt, *ast.GoStmt, *ast.DeferStmt, *ast.ValueSpec:
+		return false
+	case *ast.AssignStmt:
+		err, ok := around.Lhs[len(around.Lhs)-1].(*ast.Ident)
+		return !ok || err.Name != "_"
+	}
+	return true
 }
 
 // makes reports whether a Change is among the results of a call.
