@@ -124,8 +124,8 @@ func (t *Tiers) PublishSeen(marks []reads.Mark) { t.bus.Publish(Message{Seen: ma
 var ErrBehind = errors.New("saved, but pages could not be brought up yet")
 
 // Carry brings a change into the actor's own rivers, and home feed, before it returns (Tier 0). It takes
-// what the change returned: if err is not nil, there is no change, and Carry returns both as they are. So it does
-// with a change that has no post, clock or river. Otherwise only ErrBehind is possible, and then no success may be shown.
+// what the change returned: if err is not nil, there is no change, and Carry returns both as they are. It does
+// the same with a change that has nothing to carry. Otherwise only ErrBehind is possible, and then no success may be shown.
 //
 // Every change goes through it, in the next statement: the change is committed, and if something returned in
 // between, the actor's pages would not show it. A test holds that (cmd/riverrun/carried_test.go).

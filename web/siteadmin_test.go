@@ -38,7 +38,7 @@ func TestPagesAboutTheSite(t *testing.T) {
 	a.Get("/settings/data/archive.zip")
 	a.Get("/files/aaaaaaaaaa")
 	a.Get("/p/aaaaaaaaaa/preview")
-	a.Do("GET", "/admin/health", nil).Has("It runs since").Lacks("archive", "/files/", "/preview") // a download is as slow as its reader
+	a.Do("GET", "/admin/health", nil).Has("It has run since").Lacks("archive", "/files/", "/preview") // a download is as slow as its reader
 	a.Header.Set("Accept-Language", "ru")
 	a.Get("/admin/limits").Wants(200)
 }
@@ -100,5 +100,5 @@ func TestHealthLacksAPart(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	a.Get("/admin/health").Wants(200).Has("It runs since", "Not known now.", "<dt>Waiting</dt>")
+	a.Get("/admin/health").Wants(200).Has("It has run since", "Not known now.", "<dt>Waiting</dt>")
 }

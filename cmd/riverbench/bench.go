@@ -205,7 +205,7 @@ func costs(prefix string, used site.Usage, n float64, peer peer) []report.Figure
 	}
 }
 
-// peer has the FreeFeed server's figures (BENCH.md): milliseconds, requests by the second with eight at
+// peer has the FreeFeed server's figures: milliseconds, requests by the second with eight at
 // once, and milliseconds of the processor for one.
 type peer struct{ p50, perSecond, server, database float64 }
 

@@ -81,7 +81,7 @@ func groupPages(b *bench) (all []visit) {
 	return all
 }
 
-// searches has everybody search for two words that posts of the town have, for others in each repeat.
+// searches has everybody search for two words that posts of the town have. In each repeat the pairs are others.
 func searches(b *bench) (all []visit) {
 	words := town.Words()
 	for i, p := range b.people {

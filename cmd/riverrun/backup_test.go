@@ -39,7 +39,8 @@ func newBackedUp(t *testing.T, vars map[string]string) *backedUp {
 	t.Helper()
 	s := &backedUp{t: t, vars: vars, file: filepath.Join(t.TempDir(), "site.backup")}
 	vars["RIVERRUN_LISTEN"] = "127.0.0.1:0"
-	vars["RIVERRUN_FIRST_DAY"] = "0" // people here write more than strangers may
+	vars["RIVERRUN_FIRST_DAY"] = "0"   // people here write more than strangers may,
+	vars["RIVERRUN_WRITES"] = "100000" // and bob, however long the backup takes, more than others
 	s.start()
 	s.alice, s.bob = signUp(t, s.server, "alice"), signUp(t, s.server, "bob")
 	if status, body, _ := s.alice.post("/settings/access", "level", "private"); status != http.StatusSeeOther {

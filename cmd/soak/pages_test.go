@@ -263,6 +263,9 @@ func (p *openPage) differsFrom(n *node) string {
 			return say("shows %s at %s, place %d, a reload at %s, place %d", code, was.version, was.place, e.version, e.place)
 		}
 		for name := range partNames {
+			if _, there := e.parts[name]; !there {
+				return say("a reload shows %s without the part %s", code, name)
+			}
 			if is, would := webtest.Lasting(was.parts[name]), webtest.Lasting(e.parts[name]); is != would {
 				return say("%s of %s at %s is\n%s\na reload's\n%s", name, code, e.version, is, would)
 			}

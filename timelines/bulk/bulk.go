@@ -326,7 +326,7 @@ func (s *Store) next(ctx context.Context, author int64, w Work) (codes []string,
 func (s *Store) one(ctx context.Context, author int64, w Work, code string, carry Carrying) (problem string, err error) {
 	ctx = timelines.Unattended(ctx, author)
 	var c timelines.Change
-	switch w.Act {
+	switch w.Act { // a change is carried in the next statement, as everywhere
 	case Delete:
 		c, err = s.timelines.Posts.Delete(ctx, author, code)
 		_, err = carry(ctx, c, err)

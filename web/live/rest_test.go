@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -78,17 +79,31 @@ func testAtRest(t *testing.T, signedIn bool) {
 		rest()
 		do()
 		s.FollowUp()
-		go func() {
-			for range 3 {
+		shown := make(chan struct{})
+		var beating sync.WaitGroup
+		beating.Go(func() {
+			often := time.NewTicker(200 * time.Millisecond)
+			defer often.Stop()
+			for {
 				select {
+				case <-shown:
+					return
 				case beat <- time.Now():
-				case <-t.Context().Done():
+				}
+				select {
+				case <-shown:
+					return
+				case <-often.C:
 				}
 			}
+		})
+		func() {
+			defer beating.Wait()
+			defer close(shown)
+			for range frames {
+				page.Until(what, is)
+			}
 		}()
-		for range frames {
-			page.Until(what, is)
-		}
 		page.SameAsReload(s, reader, everything)
 	}
 	says := func(text string) func(webtest.Frame) bool {

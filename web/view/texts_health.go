@@ -7,7 +7,7 @@ var healthTexts = texts{
 	"health.live":          {"Rivers", "Рек"},
 	"health.open":          {"Open", "Открыто"},
 	"health.process":       {"This process", "Этот процесс"},
-	"health.since":         {"It runs since", "Работает с"},
+	"health.since":         {"It has run since", "Работает с"},
 	"health.only":          {"What other processes did, and what was before, is not here: Prometheus can collect /metrics of all of them.", "Здесь нет того, что делали другие процессы и что было раньше: /metrics каждого из них может собирать Prometheus."},
 	"health.nothing":       {"Nothing was measured yet. Come back in a minute.", "Пока ничего не измерено. Загляните через минуту."},
 	"health.none":          {"nothing in this time", "за это время ничего"},

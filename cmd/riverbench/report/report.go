@@ -20,7 +20,7 @@ type Figure struct {
 	Unit string `json:"unit"`
 	// Values are in the order of the repeats.
 	Values []float64 `json:"values"`
-	// Peer is the same figure of the FreeFeed server, measured on one machine as BENCH.md says; 0
+	// Peer is the same figure of the FreeFeed server, measured on another machine; 0
 	// if it was not measured.
 	Peer float64 `json:"peer,omitempty"`
 	// Aim is the figure that we want; 0 if we want nothing of it.
@@ -65,7 +65,7 @@ func (f Figure) Missed() float64 {
 	if f.Rate {
 		missed = 1 / missed
 	}
-	if missed <= 1 {
+	if missed < 1.005 { // it would be printed as 1.00
 		return 0
 	}
 	return missed
