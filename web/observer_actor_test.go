@@ -375,8 +375,9 @@ func (a *actor) commentOn(p *writing) *writing {
 	// The number stands in the redirect, or in the entry that river.js is sent.
 	m := commentIDForm.FindStringSubmatch(location)
 	if m == nil {
-		before, _, _ := strings.Cut(plain(answer), token)
-		if at := strings.LastIndex(before, `id="c-`); at >= 0 {
+		// If several came at once, the entry may show only the newer ones.
+		before, _, shown := strings.Cut(plain(answer), token)
+		if at := strings.LastIndex(before, `id="c-`); shown && at >= 0 {
 			m = regexp.MustCompile(`^id="c-(\d+)"`).FindStringSubmatch(before[at:])
 		}
 	}
