@@ -399,7 +399,7 @@ func (s *Server) route(mux router) {
 		of.routes(timed{mux, s.pulse})
 	}
 	s.api.Routes(timed{mux, s.pulse})
-	mux.Handle("GET /ws", s.page(s.follow))
+	mux.HandleFunc("GET /ws", s.follow)
 }
 
 // Handler returns the whole site.
@@ -422,14 +422,23 @@ func (s *Server) Handler() http.Handler {
 
 // follow serves the socket of an open page. A session that has ended gets its socket
 // closed with the code that says so: a refused handshake tells a browser's script nothing.
-func (s *Server) follow(w http.ResponseWriter, r *request) error {
+//
+// It reads the session and nothing else: after a restart the sockets of all open pages come at
+// once.
+func (s *Server) follow(w http.ResponseWriter, plain *http.Request) {
+	bounded, cancel := s.bounded(plain)
+	defer cancel()
+	r := s.newRequest(bounded)
 	v, err := s.viewer(r.Request)
 	ended := errors.Is(err, timelines.ErrSignedOut)
 	if err != nil && !ended {
-		return err
+		s.fail(w, r, err)
+		return
+	}
+	if !v.Anonymous() {
+		s.used.note(v.Session, s.now())
 	}
 	s.hub.Serve(w, r.Request, v, s.addresses.key(r.Request), ended)
-	return nil
 }
 
 // slashed is the address of an account's page but for the slash at its end.
