@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
-
 	"riverrun/timelines"
 	"riverrun/timelines/site"
 	"riverrun/timelines/tokens"
@@ -75,9 +73,9 @@ const (
 // New returns an empty cache over the primary store.
 func New(store *timelines.Store) *Cache {
 	c := &Cache{store: store, advancing: make(chan struct{}, 1)}
-	c.sessions = newTable(c, maxSessions, counted, c.loadSession)
+	c.sessions = newTable(c, maxSessions, counted, c.loadSessions)
 	c.sets = newTable(c, maxSets, counted, c.loadSets)
-	c.timelines = newTable[int64, timelines.Timeline](c, maxTimelines, counted|immutable, nil) // see Levels
+	c.timelines = newTable(c, maxTimelines, counted|immutable, c.loadTimelinesAndLevels)
 	c.levels = newTable(c, maxTimelines, counted, c.loadLevels)
 	c.byID = newTable(c, maxAccounts, counted, c.loadAccounts)
 	c.ids = newTable(c, maxAccounts, immutable, c.loadID)
@@ -91,105 +89,6 @@ func New(store *timelines.Store) *Cache {
 	c.unseen = newTable(c, 1, counted, c.loadUnseen)
 	c.site = newTable(c, 1, counted, c.loadSite)
 	return c
-}
-
-// table is one kind of thing the cache holds, by its key.
-type table[K comparable, V any] struct {
-	cache *Cache
-	kept  *simplelru.LRU[K, V] // guarded by the cache's mu
-	is    property
-	load  func(ctx context.Context, missing []K) (map[K]V, error)
-}
-
-type property int
-
-const (
-	// counted: the table decides what is shown or says how something is called, so its
-	// loads count (see Label).
-	counted property = 1 << iota
-	// immutable: what is loaded never changes within an epoch, and is stored whatever was
-	// dropped in it.
-	immutable
-)
-
-func newTable[K comparable, V any](c *Cache, size int, is property, load func(context.Context, []K) (map[K]V, error)) table[K, V] {
-	kept, err := simplelru.NewLRU[K, V](size, nil)
-	if err != nil {
-		panic(err) // only a size below one is refused
-	}
-	return table[K, V]{cache: c, kept: kept, is: is, load: load}
-}
-
-// all returns what stands under these keys; a zero key, and one that nothing stands
-// under, is left out. It makes no statement when all are kept, else one.
-func (t *table[K, V]) all(ctx context.Context, keys []K) (map[K]V, error) {
-	return t.allBy(ctx, keys, t.load)
-}
-
-// allBy is all with another load.
-func (t *table[K, V]) allBy(ctx context.Context, keys []K, load func(context.Context, []K) (map[K]V, error)) (map[K]V, error) {
-	var zero K
-	var missing []K
-	found := make(map[K]V, len(keys))
-	c := t.cache
-	c.mu.Lock()
-	began := c.state()
-	for _, key := range keys {
-		if v, ok := t.kept.Get(key); ok {
-			found[key] = v
-		} else if key != zero {
-			missing = append(missing, key)
-		}
-	}
-	c.mu.Unlock()
-	if len(missing) == 0 {
-		return found, nil
-	}
-	loaded, err := load(ctx, missing)
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if t.is&counted != 0 {
-		c.loads++
-	}
-	t.keep(loaded, began)
-	maps.Copy(found, loaded)
-	return found, nil
-}
-
-// state is what a load must find unchanged at its end for its result to be stored.
-type state struct {
-	drops uint64
-	epoch int64
-}
-
-// state returns the present state. mu must be held.
-func (c *Cache) state() state { return state{c.drops, c.label.Epoch} }
-
-// keep stores what was loaded, unless something was dropped since the load began. mu must be
-// held.
-func (t *table[K, V]) keep(loaded map[K]V, began state) {
-	if t.cache.label.Epoch != began.epoch || t.is&immutable == 0 && t.cache.drops != began.drops {
-		return
-	}
-	for key, v := range loaded {
-		t.kept.Add(key, v)
-	}
-}
-
-// one is all for one key; ok is false if nothing stands under it.
-func (t *table[K, V]) one(ctx context.Context, key K) (v V, ok bool, err error) {
-	t.cache.mu.Lock()
-	v, ok = t.kept.Get(key)
-	t.cache.mu.Unlock()
-	if ok {
-		return v, true, nil
-	}
-	found, err := t.all(ctx, []K{key})
-	v, ok = found[key]
-	return v, ok, err
 }
 
 type session struct {
@@ -288,21 +187,9 @@ func (c *Cache) RememberedSite() (s site.Site, ok bool) {
 // Levels returns the timelines of these ids with their levels: no statement when all of
 // both are cached, nearly always one if not.
 func (c *Cache) Levels(ctx context.Context, ids []int64) (Levels, error) {
-	c.mu.Lock()
-	began := c.state()
-	c.mu.Unlock()
-	var read map[int64]timelines.Level // the levels that were read with timelines
-	found, err := c.timelines.allBy(ctx, ids, func(ctx context.Context, missing []int64) (loaded map[int64]timelines.Timeline, err error) {
-		loaded, read, err = c.loadTimelines(ctx, missing)
-		return loaded, err
-	})
+	found, err := c.timelines.all(ctx, ids)
 	if err != nil {
 		return Levels{}, err
-	}
-	if len(read) > 0 {
-		c.mu.Lock()
-		c.levels.keep(read, began)
-		c.mu.Unlock()
 	}
 	gates := make([]int64, 0, len(found))
 	for _, t := range found {

@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -43,72 +42,87 @@ func byKey[K comparable, V any](ctx context.Context, c *Cache, what, query strin
 	return found, nil
 }
 
-func (c *Cache) loadSession(ctx context.Context, keys []timelines.Session) (map[timelines.Session]session, error) {
+func (c *Cache) loadSessions(ctx context.Context, keys []timelines.Session) (map[timelines.Session]session, error) {
 	const query = `
-		SELECT s.account_id, s.expires_at, coalesce(t.id, 0), t.scopes, coalesce(t.whole_site, false)
+		SELECT s.token_hash, s.account_id, s.expires_at, coalesce(t.id, 0), t.scopes, coalesce(t.whole_site, false)
 		FROM sessions s LEFT JOIN app_tokens t ON t.token_hash = s.token_hash
-		WHERE s.token_hash = @hash AND s.expires_at > now()`
-	var s session
-	err := c.store.Pool().QueryRow(ctx, query, pgx.StrictNamedArgs{"hash": keys[0][:]}).
-		Scan(&s.accountID, &s.expiresAt, &s.token, &s.scopes, &s.wholeSite)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, timelines.ErrSignedOut
+		WHERE s.token_hash = ANY(@hashes) AND s.expires_at > now()`
+	hashes := make([][]byte, len(keys))
+	for i := range keys {
+		hashes[i] = keys[i][:]
 	}
+	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"hashes": hashes})
 	if err != nil {
-		return nil, fmt.Errorf("load session: %w", err)
+		return nil, fmt.Errorf("load sessions: %w", err)
 	}
-	return map[timelines.Session]session{keys[0]: s}, nil
+	found := make(map[timelines.Session]session, len(keys))
+	var hash []byte
+	var s session
+	_, err = pgx.ForEachRow(rows, []any{&hash, &s.accountID, &s.expiresAt, &s.token, &s.scopes, &s.wholeSite}, func() error {
+		found[timelines.Session(hash)] = s
+		s.scopes = nil // the next row's are others
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load sessions: %w", err)
+	}
+	return found, nil
 }
 
 // loadSets has one column for each set: the field of Sets with that name, and of Hides.
 func (c *Cache) loadSets(ctx context.Context, keys []int64) (map[int64]*Sets, error) {
 	const query = `
 		SELECT
-			@viewer::bigint AS account_id,
-			ARRAY(SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer ORDER BY 1) AS follows,
-			ARRAY(SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer AND NOT in_home ORDER BY 1) AS out_of_home,
+			k.id AS account_id,
+			ARRAY(SELECT account_id FROM subscriptions WHERE subscriber_id = k.id ORDER BY 1) AS follows,
+			ARRAY(SELECT account_id FROM subscriptions WHERE subscriber_id = k.id AND NOT in_home ORDER BY 1) AS out_of_home,
 			(SELECT coalesce(jsonb_agg(jsonb_build_object('id', l.id, 'slug', l.slug, 'title', l.title,
 					'members', ARRAY(SELECT m.account_id FROM list_members m WHERE m.list_id = l.id ORDER BY 1))
-				ORDER BY l.title, l.id), '[]') FROM lists l WHERE l.account_id = @viewer) AS lists,
-			coalesce((SELECT friends_only FROM accounts WHERE id = @viewer), false) AS friends_only,
-			ARRAY(SELECT timeline_id FROM readers WHERE account_id = @viewer ORDER BY 1) AS readable,
-			ARRAY(SELECT timeline_id FROM excluded WHERE account_id = @viewer ORDER BY 1) AS excluded,
-			ARRAY(SELECT group_id FROM group_admins WHERE account_id = @viewer ORDER BY 1) AS administers,
-			ARRAY(SELECT group_id FROM group_blocks WHERE account_id = @viewer ORDER BY 1) AS blocked_by,
-			ARRAY(SELECT banned_id FROM bans WHERE account_id = @viewer ORDER BY 1) AS bans,
-			ARRAY(SELECT account_id FROM bans WHERE banned_id = @viewer ORDER BY 1) AS banned_by,
-			ARRAY(SELECT group_id FROM show_banned WHERE account_id = @viewer ORDER BY 1) AS show_banned,
-			ARRAY(SELECT post_id FROM hidden_posts WHERE account_id = @viewer ORDER BY 1) AS posts,
-			ARRAY(SELECT post_id FROM muted_posts WHERE account_id = @viewer ORDER BY 1) AS muted,
-			coalesce((SELECT notices_off FROM accounts WHERE id = @viewer), 0::smallint) AS notices_off,
-			coalesce((SELECT alerts_seen FROM accounts WHERE id = @viewer), 0) AS alerts_seen,
-			coalesce((SELECT rules_agreed FROM accounts WHERE id = @viewer), 0) AS rules_agreed,
-			ARRAY(SELECT hidden_id FROM hidden_accounts WHERE account_id = @viewer ORDER BY 1) AS accounts,
+				ORDER BY l.title, l.id), '[]') FROM lists l WHERE l.account_id = k.id) AS lists,
+			coalesce((SELECT friends_only FROM accounts WHERE id = k.id), false) AS friends_only,
+			ARRAY(SELECT timeline_id FROM readers WHERE account_id = k.id ORDER BY 1) AS readable,
+			ARRAY(SELECT timeline_id FROM excluded WHERE account_id = k.id ORDER BY 1) AS excluded,
+			ARRAY(SELECT group_id FROM group_admins WHERE account_id = k.id ORDER BY 1) AS administers,
+			ARRAY(SELECT group_id FROM group_blocks WHERE account_id = k.id ORDER BY 1) AS blocked_by,
+			ARRAY(SELECT banned_id FROM bans WHERE account_id = k.id ORDER BY 1) AS bans,
+			ARRAY(SELECT account_id FROM bans WHERE banned_id = k.id ORDER BY 1) AS banned_by,
+			ARRAY(SELECT group_id FROM show_banned WHERE account_id = k.id ORDER BY 1) AS show_banned,
+			ARRAY(SELECT post_id FROM hidden_posts WHERE account_id = k.id ORDER BY 1) AS posts,
+			ARRAY(SELECT post_id FROM muted_posts WHERE account_id = k.id ORDER BY 1) AS muted,
+			coalesce((SELECT notices_off FROM accounts WHERE id = k.id), 0::smallint) AS notices_off,
+			coalesce((SELECT alerts_seen FROM accounts WHERE id = k.id), 0) AS alerts_seen,
+			coalesce((SELECT rules_agreed FROM accounts WHERE id = k.id), 0) AS rules_agreed,
+			ARRAY(SELECT hidden_id FROM hidden_accounts WHERE account_id = k.id ORDER BY 1) AS accounts,
 			(SELECT coalesce(jsonb_agg(string_to_array(term, ' ') ORDER BY term), '[]')
-				FROM hidden_terms WHERE account_id = @viewer) AS terms,
-			coalesce((SELECT role FROM staff WHERE account_id = @viewer), '') AS role,
+				FROM hidden_terms WHERE account_id = k.id) AS terms,
+			coalesce((SELECT role FROM staff WHERE account_id = k.id), '') AS role,
 			ARRAY(SELECT DISTINCT u.account_id FROM unseen_accounts u JOIN accounts a ON a.id = u.account_id
-				WHERE a.kind = 'group' AND EXISTS (SELECT FROM staff WHERE account_id = @viewer) ORDER BY 1) AS unseen,
+				WHERE a.kind = 'group' AND EXISTS (SELECT FROM staff WHERE account_id = k.id) ORDER BY 1) AS unseen,
 			(SELECT coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'at', at, 'device', device, 'session', encode(token_hash, 'base64'))
 				ORDER BY at DESC), '[]')
-				FROM (SELECT * FROM account_events WHERE account_id = @viewer ORDER BY at DESC LIMIT 5) e) AS events`
-	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"viewer": keys[0]})
+				FROM (SELECT * FROM account_events WHERE account_id = k.id ORDER BY at DESC LIMIT 5) e) AS events
+		FROM unnest(@keys::bigint[]) k (id)`
+	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"keys": keys})
 	if err != nil {
 		return nil, fmt.Errorf("load access sets: %w", err)
 	}
-	sets, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByName[Sets])
+	list, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Sets])
 	if err != nil {
 		return nil, fmt.Errorf("load access sets: %w", err)
 	}
-	if !sets.Staff() {
-		unseen, _, err := c.unseen.one(ctx, theSite)
-		if err != nil {
-			return nil, err
+	unseen, _, err := c.unseen.one(ctx, theSite)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[int64]*Sets, len(list))
+	for _, sets := range list {
+		if !sets.Staff() {
+			sets.Unseen = unseen.Unseen
 		}
-		sets.Unseen = unseen.Unseen
+		sets.fingerprint = sets.computeFingerprint()
+		found[sets.AccountID] = sets
 	}
-	sets.fingerprint = sets.computeFingerprint()
-	return map[int64]*Sets{keys[0]: sets}, nil
+	return found, nil
 }
 
 // theSite is the key of what there is one of.
@@ -136,6 +150,20 @@ func (c *Cache) loadSite(ctx context.Context, _ []int64) (map[int64]site.Site, e
 	}
 	s.Shut = s.IsPrivate(c.store.Options())
 	return map[int64]site.Site{theSite: s}, nil
+}
+
+func (c *Cache) loadTimelinesAndLevels(ctx context.Context, ids []int64) (map[int64]timelines.Timeline, error) {
+	c.mu.Lock()
+	began := c.state()
+	c.mu.Unlock()
+	found, levels, err := c.loadTimelines(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.levels.keep(levels, began)
+	return found, nil
 }
 
 // loadTimelines also returns the levels of the timelines' gates, by gate.

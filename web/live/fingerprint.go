@@ -62,6 +62,16 @@ func (s *SitePages) PostIDs(ctx context.Context, codes []string) (map[string]int
 	return s.timelines.Posts.IDs(ctx, codes)
 }
 
+// ViewerName returns the name of the viewer's account, "" for an anonymous viewer. It also has the
+// cache hold the viewer's sets, which a visit needs next: only so many pages are visited at
+// once, but any number of sockets that come together share the statements here.
+func (s *SitePages) ViewerName(ctx context.Context, v timelines.Viewer) (string, error) {
+	if _, err := s.access.Sets(ctx, v.AccountID); err != nil {
+		return "", err
+	}
+	return s.Renderer.ViewerName(ctx, v)
+}
+
 // Fingerprint returns what a page of that river is decided with now, by its viewer's sets.
 func (s *SitePages) Fingerprint(ctx context.Context, n rivers.Name, sets *access.Sets) (Fingerprint, error) {
 	fingerprints, err := s.Fingerprints(ctx, []rivers.Name{n}, []*access.Sets{sets})
