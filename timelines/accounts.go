@@ -253,6 +253,12 @@ func (s Accounts) ByName(ctx context.Context, name string) (Account, error) {
 	return oneAccount(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"name": name}))
 }
 
+// IDs returns the ids of the accounts with these names, in one statement. Names of nobody are left out.
+func (s Accounts) IDs(ctx context.Context, names []string) (map[string]int64, error) {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !nameForm.MatchString(name) })
+	return byKey[string, int64](ctx, s.core, "ids of accounts", `SELECT name, id FROM accounts WHERE name = ANY(@keys) AND kind <> 'gone'`, names)
+}
+
 func accountTx(ctx context.Context, tx pgx.Tx, id int64) (Account, error) {
 	const query = `SELECT ` + accountColumns + ` FROM ` + accountTables + ` WHERE a.id = @id`
 	return oneAccount(tx.Query(ctx, query, pgx.StrictNamedArgs{"id": id}))

@@ -9,12 +9,11 @@ import (
 )
 
 // openPatterns are the addresses that a private site answers without signing in, besides those that
-// package net/http's own handlers serve: static files, health checks, the service worker, robots.txt
-// and what programs call with a token.
+// package net/http's own handlers serve: static files, health checks, the service worker, robots.txt,
+// what programs call with a token, and sockets, which are closed with the code that says why.
 var openPatterns = []string{
 	"GET /login", "POST /login", "GET /login/link", "POST /login/link", "POST /login/appeal", "POST /logout", "GET /signup", "POST /signup", "GET /manifest.webmanifest",
 	"GET /about", "GET /rules", "GET /mark.svg", "GET /robots.txt",
-	"GET /ws", // it is closed with the code that says why
 }
 
 // filePatterns are the addresses of files, which a sign-in page would only spoil.

@@ -16,7 +16,12 @@ var mutants = []mutant{
 	{
 		"access cache: a load that was under way at a drop is stored",
 		"timelines/access", "TestALoadUnderWayIsNotStored",
-		[]edit{{"timelines/access/cache.go", "t.cache.drops != began.drops", "false"}},
+		[]edit{{"timelines/access/table.go", "t.cache.drops != began.drops", "false"}},
+	},
+	{
+		"access cache: a load under way is shared",
+		"timelines/access", "TestALoadUnderWayIsNotShared",
+		[]edit{{"timelines/access/table.go", "if t.next == one {", "if false {"}},
 	},
 	{
 		"access cache: the label is read after the log",

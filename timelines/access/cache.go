@@ -20,8 +20,8 @@ import (
 // least there. Each deciding statement returns that clock; Advance compares it with the
 // cache's label, and if it is ahead reads the log since the label, drops what is
 // concerned and takes the new label. So nothing depends on a message arriving. A load
-// that was under way when anything was dropped is used by its own request, which began
-// earlier, and not stored.
+// that was under way when anything was dropped is used by the requests that share it,
+// which began earlier, and not stored.
 //
 // Rejected: a time to live (a stale second is a leak), and messages alone (a lost one
 // is a leak for ever).
@@ -78,7 +78,7 @@ func New(store *timelines.Store) *Cache {
 	c.timelines = newTable(c, maxTimelines, counted|immutable, c.loadTimelinesAndLevels)
 	c.levels = newTable(c, maxTimelines, counted, c.loadLevels)
 	c.byID = newTable(c, maxAccounts, counted, c.loadAccounts)
-	c.ids = newTable(c, maxAccounts, immutable, c.loadID)
+	c.ids = newTable(c, maxAccounts, immutable, store.Accounts.IDs)
 	c.subfeeds = newTable(c, maxAccounts, counted, c.loadSubfeeds)
 	c.followers = newTable(c, maxFollowed, 0, c.loadFollowers)
 	c.following = newTable(c, maxAccounts, 0, c.loadFollowing)

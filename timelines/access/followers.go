@@ -110,15 +110,25 @@ func (c *Cache) loadFollowers(ctx context.Context, accounts []int64) (map[int64]
 
 func (c *Cache) loadFollowing(ctx context.Context, accounts []int64) (map[int64]Following, error) {
 	const query = `
-		SELECT
+		SELECT k.id,
 			(SELECT count(*) FROM subscriptions s JOIN accounts a ON a.id = s.account_id
-				WHERE s.subscriber_id = @account AND a.kind = 'user'),
+				WHERE s.subscriber_id = k.id AND a.kind = 'user'),
 			ARRAY(SELECT a.id FROM subscriptions s JOIN accounts a ON a.id = s.account_id
-				WHERE s.subscriber_id = @account AND a.kind = 'group' ORDER BY 1 LIMIT @kept)`
-	var f Following
-	err := c.store.Pool().QueryRow(ctx, query, pgx.StrictNamedArgs{"account": accounts[0], "kept": groupsKept}).Scan(&f.People, &f.Groups)
+				WHERE s.subscriber_id = k.id AND a.kind = 'group' ORDER BY 1 LIMIT @kept)
+		FROM unnest(@keys::bigint[]) k (id)`
+	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"keys": accounts, "kept": groupsKept})
 	if err != nil {
-		return nil, fmt.Errorf("load whom an account follows: %w", err)
+		return nil, fmt.Errorf("load whom accounts follow: %w", err)
 	}
-	return map[int64]Following{accounts[0]: f}, nil
+	found := make(map[int64]Following, len(accounts))
+	var id int64
+	var f Following
+	if _, err := pgx.ForEachRow(rows, []any{&id, &f.People, &f.Groups}, func() error {
+		found[id] = f
+		f.Groups = nil // the next row must not be read into the same array
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("load whom accounts follow: %w", err)
+	}
+	return found, nil
 }

@@ -162,6 +162,7 @@ func (c *Cache) loadTimelinesAndLevels(ctx context.Context, ids []int64) (map[in
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.loads++ // before anybody finds one of the levels: see Label
 	c.levels.keep(levels, began)
 	return found, nil
 }
@@ -212,14 +213,6 @@ func (c *Cache) loadAccounts(ctx context.Context, ids []int64) (map[int64]timeli
 		found[a.ID] = a
 	}
 	return found, nil
-}
-
-func (c *Cache) loadID(ctx context.Context, names []string) (map[string]int64, error) {
-	a, err := c.store.Accounts.ByName(ctx, names[0])
-	if err != nil {
-		return nil, err
-	}
-	return map[string]int64{names[0]: a.ID}, nil
 }
 
 func (c *Cache) loadSubfeeds(ctx context.Context, accounts []int64) (map[int64][]timelines.Subfeed, error) {

@@ -39,7 +39,7 @@ func newTable[K comparable, V any](c *Cache, size int, is property, load func(co
 
 // maxLoads is how many loads of one table may be under way at once. Those who come meanwhile share the
 // next one, so that thousands of viewers who come back together after a restart cost some
-// statements, and not one each. A load takes no more than maxKeys, so that the first
+// statements, and not one each. A load that is shared has at most maxKeys keys, so that the first
 // viewers need not wait for the last.
 const (
 	maxLoads = 4
@@ -53,7 +53,7 @@ type load[K comparable, V any] struct {
 	done  chan struct{}
 	found map[K]V
 	err   error
-	given bool // up, as the request that was to load has ended
+	given bool // set if nobody has loaded: the request that was to has ended
 }
 
 func (l *load[K, V]) hasRoom(keys []K) bool {
@@ -63,7 +63,7 @@ func (l *load[K, V]) hasRoom(keys []K) bool {
 			n++
 		}
 	}
-	return n <= maxKeys
+	return n <= maxKeys || n == len(l.keys)
 }
 
 // one is all for one key; ok is false if nothing stands under it.
@@ -129,8 +129,10 @@ func (t *table[K, V]) find(keys []K, found map[K]V) (missing []K, one *load[K, V
 		return nil, nil, false
 	}
 	if one = t.next; one == nil || !one.hasRoom(missing) {
-		one = &load[K, V]{keys: make(map[K]struct{}, len(missing)), done: make(chan struct{})}
-		t.next, first = one, true
+		one, first = &load[K, V]{keys: make(map[K]struct{}, len(missing)), done: make(chan struct{})}, true
+		if len(missing) < maxKeys {
+			t.next = one
+		}
 	}
 	for _, key := range missing {
 		one.keys[key] = struct{}{}
