@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 )
 
-// desk is a table whose loads wait until they are let go. What a load finds is decided when it begins.
+// desk is a table whose loads wait until they are let go. A load finds what stands there when it begins.
 type desk struct {
 	table[int, string]
 	now   atomic.Value // what stands under all keys
@@ -80,8 +80,8 @@ func TestManyShareALoad(t *testing.T) {
 	})
 }
 
-// Whoever asks gets what was read after the call: by then the caller may know of a change that a load
-// under way does not (R4).
+// A caller gets what was read after the call, as it may know of a change that a load under way
+// does not (R4).
 func TestALoadUnderWayIsNotShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()

@@ -63,8 +63,8 @@ func (s *SitePages) PostIDs(ctx context.Context, codes []string) (map[string]int
 }
 
 // ViewerName returns the name of the viewer's account, "" for an anonymous viewer. It also has the
-// cache hold the viewer's sets, which a visit needs next: only so many pages are visited at
-// once, but any number of sockets that come together share the statements here.
+// cache hold the viewer's sets, which a visit needs next. Visits under way are
+// few, and share little; here all sockets that come together share statements.
 func (s *SitePages) ViewerName(ctx context.Context, v timelines.Viewer) (string, error) {
 	if _, err := s.access.Sets(ctx, v.AccountID); err != nil {
 		return "", err
