@@ -137,6 +137,21 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 	}
 }
 
+// TestASocketReadsItsSession: after a restart the sockets of all open pages come at once, before a node
+// remembers anything, so each reads its session and nothing else until it is taken.
+func TestASocketReadsItsSession(t *testing.T) {
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna"), s.Person("bob")
+	anna.Follow(bob)
+	w, got := countedNode(s).get("/ws", anna.Token)
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("a node that was not started answers %d, want %d", w.Code, http.StatusServiceUnavailable)
+	}
+	if want := [2]int64{1, 0}; got != want {
+		t.Errorf("%d statements of the primary and secondary store, want %d", got, want)
+	}
+}
+
 // TestNamesCountNothing: what is offered for each letter of a name shows no number of unread
 // notifications, and none is counted for it.
 func TestNamesCountNothing(t *testing.T) {
