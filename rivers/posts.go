@@ -10,17 +10,19 @@ import (
 	"riverrun/timelines/notices"
 )
 
-// AskedPost is a post that a program asks about, and the base timelines that it stood in before a change; none if it asks for the
-// post alone.
+// AskedPost is a post that a program asks about, alone or because of a change.
 type AskedPost struct {
 	PostID int64
+	// Version is that of the post after the change. The answer is at least as new: the change may not have reached the folds yet.
+	Version int64
+	// Places are the base timelines that the post stood in before the change.
 	Places []int64
 }
 
 // PostsNow is what a viewer may know of some posts, decided as a page is.
 type PostsNow struct {
-	// Items are the posts that the viewer may read, unfolded. Liked, Faved and the stamp's entry version, which rivers keep, are not
-	// set.
+	// Items are the posts that the viewer may read, unfolded. Liked and Faved, which rivers keep, are not set, and the stamp's entry
+	// version is that of the change.
 	Items map[int64]Item
 	// Gone are the codes of posts that were deleted, or moved to where the viewer may not read, by id. They are those alone that the
 	// viewer may read where they stood: about others nobody learns anything.
@@ -65,8 +67,10 @@ func (s *Store) postsOnce(ctx context.Context, v timelines.Viewer, all bool, ask
 	}
 	ids := make([]int64, 0, len(asked))
 	var named []int64
+	versions := make(map[int64]int64, len(asked)) // that the folds must have at least
 	for _, a := range asked {
 		ids = append(ids, a.PostID)
+		versions[a.PostID] = max(versions[a.PostID], a.Version)
 		named = append(named, a.Places...)
 	}
 	slices.Sort(ids)
@@ -77,7 +81,7 @@ func (s *Store) postsOnce(ctx context.Context, v timelines.Viewer, all bool, ask
 	}
 	raw := make([]rawEntry, len(ids))
 	for i, id := range ids {
-		raw[i] = rawEntry{PostID: id, Fold: stamps[id]}
+		raw[i] = rawEntry{PostID: id, Version: versions[id], Fold: stamps[id]}
 	}
 	hidden := map[int64]*Fold{}
 	label := notices.Label{Epoch: clock.Epoch}

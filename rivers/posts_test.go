@@ -72,7 +72,7 @@ func TestPostsThatAreGone(t *testing.T) {
 				reads[name] = true
 			}
 			for name, v := range map[string]timelines.Viewer{"ann": ann, "bob": bob, "dan": dan, "eve": eve, "nobody": {}, "all": eve} {
-				now, err := w.rivers.Posts(w.ctx, v, name == "all", []AskedPost{{post.PostID, places}})
+				now, err := w.rivers.Posts(w.ctx, v, name == "all", []AskedPost{{PostID: post.PostID, Places: places}})
 				must(w, now, err)
 				if got := now.Gone[post.PostID] == post.Code; got != gone[name] {
 					t.Errorf("%s is told that it is gone: %t, want %t", name, got, gone[name])
@@ -82,6 +82,32 @@ func TestPostsThatAreGone(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A program that reads of a change in the log gets the post as it is after it, though the change has not reached the folds yet:
+// no later line would bring it.
+func TestPostsAreNotOlderThanTheirChange(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	post := w.post(ann, "the first words")
+	places := w.places(post.PostID)
+	read := func() *PostsNow {
+		t.Helper()
+		versions, err := w.store.Posts.Versions(w.ctx, []int64{post.PostID})
+		asked := []AskedPost{{post.PostID, must(w, versions, err)[post.PostID], places}}
+		now, err := w.rivers.Posts(w.ctx, ann, false, append(asked, AskedPost{PostID: post.PostID}))
+		return must(w, now, err)
+	}
+	read()
+	c, err := w.store.Posts.Edit(w.ctx, ann.AccountID, post.Code, "other words")
+	must(w, c, err)
+	if got := read().Items[post.PostID]; got.Fold == nil || got.Fold.Text.Body != "other words" {
+		t.Errorf("after an edit the log brings %+v", got.Fold)
+	}
+	w.remove(ann, post.Code)
+	if now := read(); now.Gone[post.PostID] != post.Code {
+		t.Errorf("a deleted post is there as %+v", now.Items[post.PostID].Fold)
 	}
 }
 

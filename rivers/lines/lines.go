@@ -81,7 +81,7 @@ func (l *Log) decide(ctx context.Context, by Reader, rows []changes.Change) ([]L
 	for _, c := range rows {
 		switch c.Kind {
 		case changes.Post:
-			asked = append(asked, rivers.AskedPost{PostID: c.PostID, Places: c.Places})
+			asked = append(asked, rivers.AskedPost{PostID: c.PostID, Version: c.Version, Places: c.Places})
 			last[c.PostID] = c.Seq
 		case changes.Level:
 			levels = append(levels, c.TimelineID)
