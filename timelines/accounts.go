@@ -353,14 +353,16 @@ func (s Accounts) FollowedByFriends(ctx context.Context, viewer int64, limit int
 				WHERE (b.account_id, b.banned_id) IN ((@viewer, s.account_id), (s.account_id, @viewer)))
 			ORDER BY s.created_at DESC LIMIT @asked
 		)
-		SELECT f.account_id
-		FROM friends CROSS JOIN LATERAL (
-			SELECT s.account_id FROM subscriptions s WHERE s.subscriber_id = friends.account_id LIMIT @answers) f
-		JOIN accounts a ON a.id = f.account_id AND ` + seen + `
-		WHERE f.account_id <> @viewer AND NOT EXISTS (
-			SELECT FROM subscriptions s WHERE s.subscriber_id = @viewer AND s.account_id = f.account_id)
-		GROUP BY f.account_id
-		ORDER BY count(*) DESC, f.account_id LIMIT @limit`
+		SELECT a.id
+		FROM ( -- counted first: the conditions are asked of the first accounts alone
+			SELECT f.account_id AS id, count(*) AS friends
+			FROM friends CROSS JOIN LATERAL (
+				SELECT s.account_id FROM subscriptions s WHERE s.subscriber_id = friends.account_id LIMIT @answers) f
+			GROUP BY f.account_id
+			ORDER BY count(*) DESC, f.account_id OFFSET 0) a
+		WHERE a.id <> @viewer AND ` + seen + ` AND NOT EXISTS (
+			SELECT FROM subscriptions s WHERE s.subscriber_id = @viewer AND s.account_id = a.id)
+		ORDER BY a.friends DESC, a.id LIMIT @limit`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{
 		"viewer": viewer, "asked": friendsAsked, "answers": friendsFollow, "limit": limit,
 	})
