@@ -63,7 +63,8 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 		if v.Base, err = s.view.Base(ctx, r.viewer, r.loc, n, v.Page.Sets, named); err != nil {
 			return rivers.Moment{}, err
 		}
-		return v.Page.At, s.view.NameAccounts(ctx, v.Base, v.Base.Sets.Follows)
+		s.view.At(v.Base, v.Page.At.Clock())
+		return v.Page.At, s.view.NameGroups(ctx, v.Base)
 	})
 	if err != nil {
 		return nil, err
@@ -89,7 +90,6 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 	}
 	v.Token = s.pages.Token(now)
 	v.Base.PageAddress = address
-	s.view.At(v.Base, v.Page.At.Clock())
 	if err := s.view.Articles(v, kept); err != nil {
 		return nil, err
 	}

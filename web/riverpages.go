@@ -46,7 +46,7 @@ func (s riverPages) home(w http.ResponseWriter, r *request) error {
 	if r.looks() && v.Sets.RulesAgreed < r.site.Asks() {
 		return errRules
 	}
-	if err := s.nameFollows(r, v.Base); err != nil {
+	if err := s.view.NameComposer(r.Context(), v.Base); err != nil {
 		return err
 	}
 	asking := 0
@@ -56,7 +56,7 @@ func (s riverPages) home(w http.ResponseWriter, r *request) error {
 			return err
 		}
 	}
-	toFollow := s.suggest(r.Context(), v.Base, v.Suggests())
+	toFollow := s.suggest(r.Context(), v.Base)
 	if err := s.html(w, r, http.StatusOK, view.HomePage(v, view.NewComposer(v.Address()), asking, toFollow)); err != nil {
 		return err
 	}

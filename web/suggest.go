@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -70,14 +71,14 @@ const (
 
 // popular returns the accounts that most follow, groups among people: none while they are
 // counted for the first time, or while that fails.
-func (s *Server) popular(ctx context.Context) []int64 {
+func (s *Server) popular(ctx context.Context) followerCount {
 	p := s.suggestions
 	latest := p.latest.Load()
 	if latest == nil {
 		latest = &followerCount{}
 	}
 	if latest.fresh(s.now()) || !p.counting.TryLock() {
-		return latest.ids
+		return *latest
 	}
 	defer p.counting.Unlock()
 	people, err := s.timelines.Accounts.MostFollowed(ctx, timelines.User, mostCounted)
@@ -96,7 +97,7 @@ func (s *Server) popular(ctx context.Context) []int64 {
 		latest = &followerCount{s.now().Add(age), mix(people, groups)}
 	}
 	p.latest.Store(latest)
-	return latest.ids
+	return *latest
 }
 
 // fresh reports whether the count is not made again yet.
@@ -120,16 +121,16 @@ func mix(people, groups []int64) []int64 {
 
 // byFriends returns the accounts that most of the people follow whom the viewer of the page
 // follows, which is counted again when the viewer follows more or fewer, and now and then.
-func (s *Server) byFriends(ctx context.Context, p *view.Base) []int64 {
+func (s *Server) byFriends(ctx context.Context, p *view.Base) followerCount {
 	c, me, follows := s.suggestions, p.Viewer.AccountID, len(p.Sets.Follows)
 	if me == 0 || follows == 0 {
-		return nil
+		return followerCount{}
 	}
 	c.mu.Lock()
 	latest, ok := c.friends.Get(me)
 	c.mu.Unlock()
 	if ok && latest.follows == follows && latest.fresh(s.now()) {
-		return latest.ids
+		return latest.followerCount
 	}
 	now := &followerCount{until: s.now().Add(countEvery)}
 	var err error
@@ -140,25 +141,31 @@ func (s *Server) byFriends(ctx context.Context, p *view.Base) []int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.friends.Add(me, friendCount{*now, follows})
-	return now.ids
+	return *now
 }
 
-// suggest returns at most n accounts that the viewer of the page may read and could follow:
+// suggest returns accounts that the viewer of the page may read and could follow:
 // those whom most of the people follow whom the viewer follows, then those with most followers.
 // Each comes with the people who follow it whom the viewer follows and may know of. No page
 // fails for want of them.
-func (s *Server) suggest(ctx context.Context, p *view.Base, n int) []view.Suggestion {
-	list, err := s.toFollow(ctx, p, n)
-	if err != nil {
-		s.log.WarnContext(ctx, "looking for accounts to follow", "error", err)
-		return nil
+func (s *Server) suggest(ctx context.Context, p *view.Base) view.Suggestions {
+	friends, popular := s.byFriends(ctx, p), s.popular(ctx)
+	return view.Suggestions{
+		Version: fmt.Sprint(friends.until.UnixNano(), popular.until.UnixNano()),
+		Make: func(n int) []view.Suggestion {
+			list, err := s.toFollow(ctx, p, slices.Concat(friends.ids, popular.ids), n)
+			if err != nil {
+				s.log.WarnContext(ctx, "looking for accounts to follow", "error", err)
+				return nil
+			}
+			return list
+		},
 	}
-	return list
 }
 
-func (s *Server) toFollow(ctx context.Context, p *view.Base, n int) ([]view.Suggestion, error) {
+func (s *Server) toFollow(ctx context.Context, p *view.Base, counted []int64, n int) ([]view.Suggestion, error) {
 	var ids []int64
-	for _, id := range slices.Concat(s.byFriends(ctx, p), s.popular(ctx)) {
+	for _, id := range counted {
 		if id != p.Viewer.AccountID && !p.Sets.Follows.Has(id) && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}

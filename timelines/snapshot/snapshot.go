@@ -51,14 +51,14 @@ func (sn *Snapshot) Sees(ctx context.Context) (seen string, err error) {
 }
 
 // readableGate is true for a timeline t whose gate @viewer may pass: the fourth
-// of 004's checks.
-const readableGate = `(t.gate_id IS NULL OR EXISTS (
-	SELECT FROM timelines g WHERE g.id = t.gate_id AND ` + rights.OpenGate + `))`
+// of 004's checks. A base timeline is its own gate, and is not looked up again.
+var readableGate = `CASE WHEN t.base THEN ` + rights.OpenTo("t", "@viewer::bigint") + ` ELSE t.gate_id IS NULL OR EXISTS (
+	SELECT FROM timelines g WHERE g.id = t.gate_id AND ` + rights.OpenGate + `) END`
 
 // Named returns the ids of the timelines of these kinds that belong to theirID
 // and that the viewer may open, in id order.
 func (sn *Snapshot) Named(ctx context.Context, viewer, theirID int64, kinds ...string) ([]int64, error) {
-	const query = `
+	query := `
 		SELECT t.id FROM timelines t
 		WHERE t.kind = ANY(@kinds) AND t.their_id = @their AND t.term = '' AND ` + readableGate + `
 		ORDER BY t.id`
@@ -80,7 +80,7 @@ func (sn *Snapshot) Feeds(ctx context.Context, viewer, account int64, slug strin
 // Termed returns the id of the timeline of that kind and term which is nobody's,
 // if there is one that the viewer may open.
 func (sn *Snapshot) Termed(ctx context.Context, viewer int64, kind, term string) ([]int64, error) {
-	const query = `
+	query := `
 		SELECT t.id FROM timelines t
 		WHERE t.kind = @kind AND t.their_id = 0 AND t.term = @term AND ` + readableGate
 	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "term": term, "viewer": viewer})
@@ -94,7 +94,7 @@ func (sn *Snapshot) Termed(ctx context.Context, viewer int64, kind, term string)
 // messages and discussions; and posts for the viewer's eyes only. friendsOnly leaves out
 // the timelines that bring posts of strangers: likes, comments, discussions.
 func (sn *Snapshot) Home(ctx context.Context, viewer int64, friendsOnly bool) ([]int64, error) {
-	const query = `
+	query := `
 		SELECT t.id
 		FROM (SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer AND in_home
 		      UNION ALL SELECT @viewer::bigint) f
@@ -113,7 +113,7 @@ func (sn *Snapshot) Home(ctx context.Context, viewer int64, friendsOnly bool) ([
 // List returns the timelines of one of the viewer's lists: those that the home feed takes
 // from its members.
 func (sn *Snapshot) List(ctx context.Context, viewer, list int64, friendsOnly bool) ([]int64, error) {
-	const query = `
+	query := `
 		SELECT t.id
 		FROM list_members m
 		JOIN timelines t ON t.their_id = m.account_id AND t.kind = ANY(@kinds)

@@ -17,15 +17,29 @@ type audience struct {
 	alone string // says it of the destination alone
 }
 
+// audiences are the readers of destinations, by name.
+type audiences map[string]audience
+
+// Size is an estimate: an audience is two short sentences.
+func (a audiences) Size() int { return 256 + 256*len(a) }
+
 // NameAudiences finds out who can read what is sent to the viewer's own pages and to these
 // groups, or to those that the viewer follows. While nothing of it changed it costs no statement.
 func (r *Renderer) NameAudiences(ctx context.Context, p *Base, groups []timelines.Account) error {
 	if !p.signedIn() {
 		return nil
 	}
-	if groups == nil {
-		groups = p.Groups()
+	var err error
+	if groups != nil {
+		p.audiences, err = r.audiences(ctx, p, groups)
+		return err
 	}
+	p.audiences, err = keep(p, "audiences", func() (audiences, error) { return r.audiences(ctx, p, p.Groups()) })
+	return err
+}
+
+// audiences is NameAudiences.
+func (r *Renderer) audiences(ctx context.Context, p *Base, groups []timelines.Account) (audiences, error) {
 	me, loc := p.me(), p.Locale
 	accounts, feeds := []int64{me.ID}, []int64{me.FeedID}
 	for _, g := range groups {
@@ -37,15 +51,15 @@ func (r *Renderer) NameAudiences(ctx context.Context, p *Base, groups []timeline
 	}
 	levels, err := r.access.Levels(ctx, feeds)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	readers, err := r.access.Readers(ctx, accounts)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p.audiences = map[string]audience{timelines.ToEyes: {timelines.Private, loc.T("audience.you"), loc.T("audience.eyes")}}
+	found := audiences{timelines.ToEyes: {timelines.Private, loc.T("audience.you"), loc.T("audience.eyes")}}
 	add := func(name, who string, timeline int64) {
-		p.audiences[name] = audienceOf(loc, levels, timeline, readers[timeline], who)
+		found[name] = audienceOf(loc, levels, timeline, readers[timeline], who)
 	}
 	add(me.Name, loc.T("audience.own"), me.FeedID)
 	for _, f := range own {
@@ -54,7 +68,7 @@ func (r *Renderer) NameAudiences(ctx context.Context, p *Base, groups []timeline
 	for _, g := range groups {
 		add(g.Name, loc.T("audience.group", "group", g.Title), g.FeedID)
 	}
-	return nil
+	return found, nil
 }
 
 func audienceOf(loc *Locale, levels access.Levels, timeline int64, readers int, who string) audience {

@@ -28,26 +28,28 @@ type Base struct {
 	GroupTitles map[string]string
 	// subfeeds are those that occur, by timeline, and all the viewer's own where
 	// there is a composer.
-	subfeeds    map[int64]timelines.Subfeed
-	audiences   map[string]audience // by destination, where there is a composer
-	marks       reads.Marks         // the viewer's
-	Now         time.Time
-	RiverName   rivers.Name                             // the page's river; zero on other pages
-	shown       uint64                                  // a hash of the versions of the page's entries, 0 on other pages
-	PageAddress string                                  // path and query of the page, where forms lead back to
-	FeedAddress string                                  // the page's feed file without its format, "" if it has none
-	Heading     string                                  // what the head of the page says on a phone, "" the page's title
-	Theme       string                                  // "light" or "dark", "" as the device has it
-	KeysOff     bool                                    // one-letter keys do nothing in this browser
-	Site        site.Site                               // what the host says of the site
-	Public      *Public                                 // nil unless everybody may read the page
-	NoIndex     bool                                    // search engines are asked not to list the page
-	NoSignUp    bool                                    // nobody can sign up
-	Code        string                                  // the request's quotable code
-	Unread      int                                     // how many notifications are unread, at most rivers.MaxCounted
-	asset       func(name string) string                // see renderer
-	fragments   *bytecache.Cache[fragmentKey, fragment] // nil on pages without a river; see Renderer.At
-	moment      fragmentKey
+	subfeeds     map[int64]timelines.Subfeed
+	groups       accountList // those that the viewer is a member of, once they are named
+	audiences    audiences   // by destination, where there is a composer
+	destinations fragment    // of an empty composer, if they are rendered already
+	marks        reads.Marks // the viewer's
+	Now          time.Time
+	RiverName    rivers.Name                                    // the page's river; zero on other pages
+	shown        uint64                                         // a hash of the versions of the page's entries, 0 on other pages
+	PageAddress  string                                         // path and query of the page, where forms lead back to
+	FeedAddress  string                                         // the page's feed file without its format, "" if it has none
+	Heading      string                                         // what the head of the page says on a phone, "" the page's title
+	Theme        string                                         // "light" or "dark", "" as the device has it
+	KeysOff      bool                                           // one-letter keys do nothing in this browser
+	Site         site.Site                                      // what the host says of the site
+	Public       *Public                                        // nil unless everybody may read the page
+	NoIndex      bool                                           // search engines are asked not to list the page
+	NoSignUp     bool                                           // nobody can sign up
+	Code         string                                         // the request's quotable code
+	Unread       int                                            // how many notifications are unread, at most rivers.MaxCounted
+	asset        func(name string) string                       // see renderer
+	fragments    *bytecache.Cache[fragmentKey, bytecache.Value] // nil on pages without a river; see Renderer.At
+	moment       fragmentKey
 }
 
 // subfeedTitle returns the title of a sub-feed.
@@ -189,7 +191,10 @@ func (p *Base) MayPostTo(g timelines.Account) bool {
 
 // Groups are the groups the viewer is a member of, by title.
 func (p *Base) Groups() []timelines.Account {
-	return p.followed(timelines.Group)
+	if p.groups == nil {
+		return p.followed(timelines.Group)
+	}
+	return slices.Clone(p.groups) // which are shared
 }
 
 // people are the people the viewer follows, by title, except those with a ban between.
@@ -198,7 +203,7 @@ func (p *Base) people() []timelines.Account {
 }
 
 func (p *Base) followed(kind string) []timelines.Account {
-	var found []timelines.Account
+	found := []timelines.Account{}
 	for _, id := range p.Sets.Follows {
 		if a, ok := p.Names[id]; ok && a.Kind == kind && !p.Sets.BlockedBetween(id) {
 			found = append(found, a)

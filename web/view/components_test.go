@@ -28,6 +28,7 @@ func TestComponents(t *testing.T) {
 	nobody := testPresent(t, s, 0, "en")
 	me := testPresent(t, s, anna, "en")
 	russian := testPresent(t, s, anna, "ru")
+	alone := Suggestions{Make: func(int) []Suggestion { return nil }}
 	club := me.Account(chess)
 	club.About = "Openings.\nEvery Thursday."
 	closed := club
@@ -144,8 +145,8 @@ func TestComponents(t *testing.T) {
 			{Code: "0000000002", AuthorID: eve, Body: strings.Repeat("Long. ", 300), CreatedAt: me.Now.Add(-time.Minute)},
 		}, Code: "0000000001", Reason: "kept <reason>", Error: FormError{Field: "reason", Text: "Too long."}}),
 		"waiting_none_ru":          WaitingPage(Waiting{Base: russian, Group: club, Done: AnswerPublished}),
-		"home":                     HomePage(river(me, rivers.Home, "/", "<article></article>"), NewComposer("/"), 2, nil),
-		"home_empty_ru":            HomePage(river(russian, rivers.Home, "/"), NewComposer("/"), 0, nil),
+		"home":                     HomePage(river(me, rivers.Home, "/", "<article></article>"), NewComposer("/"), 2, alone),
+		"home_empty_ru":            HomePage(river(russian, rivers.Home, "/"), NewComposer("/"), 0, alone),
 		"welcome":                  WelcomePage(nobody),
 		"welcome_you":              WelcomeYouPage(me, Steps{Here: WelcomeYou}, ProfileForm{Of: timelines.Account{ID: anna, Name: "anna", Kind: timelines.User}, Title: "Anna", Error: FormError{Field: "about", Text: "Too long."}}),
 		"welcome_people_ru":        WelcomePeoplePage(russian, Steps{Here: WelcomePeople, You: true}, []Suggestion{{Account: russian.Account(eve), Friends: []timelines.Account{russian.Account(bob)}}}),

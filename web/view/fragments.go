@@ -4,17 +4,20 @@ import (
 	"context"
 	"io"
 	"strconv"
+	"unsafe"
 
 	"github.com/a-h/templ"
 
+	"riverrun/rivers/bytecache"
+	"riverrun/timelines"
 	"riverrun/timelines/access"
 )
 
 // Fragments stand around the entries of a page: the destinations of the composer, or the places of the
 // site. They depend on the viewer's sets and on names, and those change with the clock of access alone. So
-// they are rendered once until that moves.
+// they are rendered once until that moves, and so are the lists of names that they are made of.
 
-// fragmentsBytes bounds the cache of fragments, in bytes.
+// fragmentsBytes bounds the cache of fragments and lists, in bytes.
 const fragmentsBytes = 32 << 20
 
 // fragmentKey is everything that a fragment depends on.
@@ -30,9 +33,31 @@ type fragment []byte
 
 func (f fragment) Size() int { return len(f) + 256 }
 
+// accountList are accounts, whose strings the cache of access has too.
+type accountList []timelines.Account
+
+func (l accountList) Size() int { return 256 + len(l)*int(unsafe.Sizeof(timelines.Account{})) }
+
 // At says that the names of a page of a river are those of that moment of the clock of access, or later.
 func (r *Renderer) At(p *Base, clock int64) {
 	p.fragments, p.moment = r.fragments, fragmentKey{sets: p.Sets, epoch: r.epoch(), clock: clock, lang: p.Locale.Lang}
+}
+
+// keep makes something of a page of a river once until something changes that it depends on. What it returns is shared.
+func keep[T bytecache.Value](p *Base, name string, make func() (T, error)) (T, error) {
+	if p.fragments == nil || !p.signedIn() {
+		return make()
+	}
+	key := p.moment
+	key.name = name
+	if kept, ok := p.fragments.Get(key, nil); ok {
+		return kept.(T), nil
+	}
+	made, err := make()
+	if err == nil {
+		p.fragments.Put(key, made)
+	}
+	return made, err
 }
 
 // kept renders a component of a page of a river once until something changes that it depends on.
@@ -41,20 +66,41 @@ func (p *Base) kept(name string, of templ.Component) templ.Component {
 		return of
 	}
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		key := p.moment
-		key.name = name
-		html, ok := p.fragments.Get(key, nil)
-		if !ok {
-			made, err := Bytes(of)
-			if err != nil {
-				return err
-			}
-			html = made
-			p.fragments.Put(key, html)
+		html, err := keep(p, name, func() (fragment, error) { return Bytes(of) })
+		if err == nil {
+			_, err = w.Write(html)
 		}
-		_, err := w.Write(html)
 		return err
 	})
+}
+
+// NameGroups finds the groups that the viewer is a member of.
+func (r *Renderer) NameGroups(ctx context.Context, p *Base) (err error) {
+	p.groups, err = keep(p, "groups", func() (accountList, error) {
+		err := r.NameAccounts(ctx, p, p.Sets.Follows)
+		return p.followed(timelines.Group), err
+	})
+	return err
+}
+
+// NameComposer resolves what a composer says that is on the page of a river and where nothing is filled in. If its
+// destinations are rendered already, the people whom the viewer follows are not named again.
+func (r *Renderer) NameComposer(ctx context.Context, p *Base) error {
+	if err := r.NameSubfeeds(ctx, p, []int64{p.Viewer.AccountID}); err != nil {
+		return err
+	}
+	if err := r.NameAudiences(ctx, p, nil); err != nil {
+		return err
+	}
+	if p.fragments != nil {
+		key := p.moment
+		key.name = destinationsName(p)
+		if html, ok := p.fragments.Get(key, nil); ok {
+			p.destinations = html.(fragment)
+			return nil
+		}
+	}
+	return r.NameAccounts(ctx, p, p.Sets.Follows)
 }
 
 // keptPlaces are the places that lead to the pages of the site.
@@ -67,5 +113,18 @@ func (p *Base) keptDestinations(c Composer) templ.Component {
 	if len(c.To)+len(c.Own) > 0 || c.People != "" || c.Open || c.Direct || c.Listing != nil {
 		return destinationsOf(p, c)
 	}
-	return p.kept("destinations "+strconv.Itoa(len(p.audiences)), destinationsOf(p, c))
+	if p.destinations != nil {
+		return templ.Raw(string(p.destinations))
+	}
+	return p.kept(destinationsName(p), destinationsOf(p, c))
+}
+
+func destinationsName(p *Base) string { return "destinations " + strconv.Itoa(len(p.audiences)) }
+
+// keptSuggestions are accounts to follow, beside the entries.
+func (v *River) keptSuggestions(list Suggestions) templ.Component {
+	if len(v.Articles) == 0 {
+		return templ.NopComponent // an empty page suggests more itself
+	}
+	return v.kept("suggestions "+list.Version+" "+v.PageAddress, suggestedBeside(v.Base, list))
 }

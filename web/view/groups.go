@@ -62,14 +62,6 @@ const (
 	suggestedBesides = 3
 )
 
-// Suggests is how many accounts the home page suggests to follow.
-func (v *River) Suggests() int {
-	if len(v.Articles) > 0 {
-		return suggestedBesides
-	}
-	return suggestedAlone
-}
-
 // few are at most three of a list.
 func few(list []timelines.Account) []timelines.Account { return list[:min(3, len(list))] }
 

@@ -7,7 +7,7 @@ package view
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-func HomePage(v *River, c Composer, asking int, toFollow []Suggestion) templ.Component {
+func HomePage(v *River, c Composer, asking int, toFollow Suggestions) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -159,7 +159,7 @@ func HomePage(v *River, c Composer, asking int, toFollow []Suggestion) templ.Com
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layoutBeside(v.Base, v.title(), "/", suggestedBeside(v, toFollow)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layoutBeside(v.Base, v.title(), "/", v.keptSuggestions(toFollow)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

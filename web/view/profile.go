@@ -68,3 +68,11 @@ type Suggestion struct {
 	timelines.Account
 	Friends []timelines.Account
 }
+
+// Suggestions are made when they are rendered.
+type Suggestions struct {
+	// Version names what they are made of besides the viewer's sets, levels and names.
+	Version string
+	// Make returns at most n of them.
+	Make func(n int) []Suggestion
+}

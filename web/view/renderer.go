@@ -34,7 +34,7 @@ type Renderer struct {
 	parts     *bytecache.Cache[sharedKey, sharedParts]
 	own       *bytecache.Cache[ownKey, ownParts]
 	articles  *bytecache.Cache[articlesKey, *KeptArticles]
-	fragments *bytecache.Cache[fragmentKey, fragment]
+	fragments *bytecache.Cache[fragmentKey, bytecache.Value]
 	reads     *reads.Cache
 	asset     func(name string) string
 	now       func() time.Time
@@ -59,7 +59,7 @@ func NewRenderer(c Config) *Renderer {
 		c.Now = time.Now
 	}
 	return &Renderer{
-		access: c.Access, epoch: c.Access.Epoch, parts: bytecache.New[sharedKey, sharedParts](partsBytes), own: bytecache.New[ownKey, ownParts](partsBytes), articles: bytecache.New[articlesKey, *KeptArticles](partsBytes), fragments: bytecache.New[fragmentKey, fragment](fragmentsBytes), reads: c.Reads, asset: c.Asset, now: c.Now,
+		access: c.Access, epoch: c.Access.Epoch, parts: bytecache.New[sharedKey, sharedParts](partsBytes), own: bytecache.New[ownKey, ownParts](partsBytes), articles: bytecache.New[articlesKey, *KeptArticles](partsBytes), fragments: bytecache.New[fragmentKey, bytecache.Value](fragmentsBytes), reads: c.Reads, asset: c.Asset, now: c.Now,
 	}
 }
 
