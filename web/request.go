@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -27,8 +26,8 @@ type request struct {
 	viewer timelines.Viewer
 	me     timelines.Account // the viewer's account, zero if anonymous
 	sets   *access.Sets      // the viewer's, as this node remembers them; nil if anonymous
-	// names are the accounts that every page names: the viewer and whom they follow.
-	names map[int64]timelines.Account
+	// groups are those that the viewer is a member of, which every page names.
+	groups []timelines.Account
 	site  site.Site // the settings of the site, as this node remembers them
 	loc   *view.Locale
 	// door says who may sign up; "" if somebody is signed in already.
@@ -174,7 +173,7 @@ func (s *Server) identify(w http.ResponseWriter, r *request) error {
 
 // introduce sets v as the sender of the request.
 func (s *Server) introduce(r *request, v timelines.Viewer) error {
-	r.viewer, r.me, r.sets, r.names = v, timelines.Account{}, nil, nil
+	r.viewer, r.me, r.sets, r.groups = v, timelines.Account{}, nil, nil
 	settings, err := s.rivers.Access().Site(r.Context())
 	if err != nil {
 		return err
@@ -186,10 +185,14 @@ func (s *Server) introduce(r *request, v timelines.Viewer) error {
 	if r.sets, err = s.rivers.Access().Sets(r.Context(), v.AccountID); err != nil {
 		return err
 	}
-	if r.names, err = s.rivers.Access().Accounts(r.Context(), append([]int64{v.AccountID}, r.sets.Follows...)); err != nil {
+	me, err := s.rivers.Access().Accounts(r.Context(), []int64{v.AccountID})
+	if err != nil {
 		return err
 	}
-	r.me = r.names[v.AccountID]
+	r.me = me[v.AccountID]
+	if r.groups, err = s.view.Groups(r.Context(), r.sets); err != nil {
+		return err
+	}
 	r.setSite(settings)
 	s.used.note(v.Session, s.now())
 	return nil
@@ -259,9 +262,11 @@ func (s *Server) simple(r *request) *view.Base {
 	p := s.view.NewBase(r.loc)
 	p.Viewer, p.PageAddress, p.NoSignUp = r.viewer, r.address(), r.closed()
 	r.dress(p)
-	maps.Copy(p.Names, r.names)
 	if r.sets != nil {
-		p.Sets = r.sets
+		p.Sets, p.Member = r.sets, r.groups
+	}
+	if r.me.ID != 0 {
+		p.Names[r.me.ID] = r.me
 	}
 	r.base = p
 	return p

@@ -64,7 +64,8 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 			return rivers.Moment{}, err
 		}
 		s.view.At(v.Base, v.Page.At.Clock())
-		return v.Page.At, s.view.NameGroups(ctx, v.Base)
+		v.Base.Member, err = s.view.Groups(ctx, v.Base.Sets)
+		return v.Page.At, err
 	})
 	if err != nil {
 		return nil, err

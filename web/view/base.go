@@ -24,12 +24,13 @@ type Base struct {
 	Viewer timelines.Viewer
 	Sets   *access.Sets // never nil
 	Names  map[int64]timelines.Account
+	// Member are the groups that the viewer is a member of, by title. The list is shared.
+	Member []timelines.Account
 	// GroupTitles are the titles of groups, by name, on pages of what is not sent yet.
 	GroupTitles map[string]string
 	// subfeeds are those that occur, by timeline, and all the viewer's own where
 	// there is a composer.
 	subfeeds     map[int64]timelines.Subfeed
-	groups       accountList // those that the viewer is a member of, once they are named
 	audiences    audiences   // by destination, where there is a composer
 	destinations fragment    // of an empty composer, if they are rendered already
 	marks        reads.Marks // the viewer's
@@ -190,22 +191,16 @@ func (p *Base) MayPostTo(g timelines.Account) bool {
 }
 
 // Groups are the groups the viewer is a member of, by title.
-func (p *Base) Groups() []timelines.Account {
-	if p.groups == nil {
-		return p.followed(timelines.Group)
-	}
-	return slices.Clone(p.groups) // which are shared
-}
+func (p *Base) Groups() []timelines.Account { return slices.Clone(p.Member) }
 
 // people are the people the viewer follows, by title, except those with a ban between.
-func (p *Base) people() []timelines.Account {
-	return p.followed(timelines.User)
-}
+func (p *Base) people() []timelines.Account { return followed(p.Sets, p.Names, timelines.User) }
 
-func (p *Base) followed(kind string) []timelines.Account {
-	found := []timelines.Account{}
-	for _, id := range p.Sets.Follows {
-		if a, ok := p.Names[id]; ok && a.Kind == kind && !p.Sets.BlockedBetween(id) {
+// followed are the accounts of a kind that the viewer of these sets follows, by title, except those with a ban between.
+func followed(sets *access.Sets, names map[int64]timelines.Account, kind string) []timelines.Account {
+	var found []timelines.Account
+	for _, id := range sets.Follows {
+		if a, ok := names[id]; ok && a.Kind == kind && !sets.BlockedBetween(id) {
 			found = append(found, a)
 		}
 	}

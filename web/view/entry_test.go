@@ -62,6 +62,7 @@ func testPresent(t testing.TB, s *Renderer, viewer int64, lang string) *Base {
 		p.Names[id] = timelines.Account{ID: id, Kind: timelines.User, Name: name, Title: title, Writers: timelines.WritersAnyone}
 	}
 	p.Names[chess] = timelines.Account{ID: chess, Kind: timelines.Group, Name: "chess-club", Title: "Chess Club", Writers: timelines.WritersAnyone}
+	p.Member = followed(p.Sets, p.Names, timelines.Group)
 	p.subfeeds[300] = timelines.Subfeed{TimelineID: 300, AccountID: bob, Slug: "photos", Title: "Photos"}
 	p.PageAddress = "/"
 	p.RiverName = rivers.Name{UserID: viewer, Kind: rivers.Home}

@@ -74,13 +74,23 @@ func (p *Base) kept(name string, of templ.Component) templ.Component {
 	})
 }
 
-// NameGroups finds the groups that the viewer is a member of.
-func (r *Renderer) NameGroups(ctx context.Context, p *Base) (err error) {
-	p.groups, err = keep(p, "groups", func() (accountList, error) {
-		err := r.NameAccounts(ctx, p, p.Sets.Follows)
-		return p.followed(timelines.Group), err
-	})
-	return err
+// Groups returns the groups that the viewer of these sets is a member of, by title. The list is shared.
+func (r *Renderer) Groups(ctx context.Context, sets *access.Sets) ([]timelines.Account, error) {
+	if len(sets.Follows) == 0 {
+		return nil, nil
+	}
+	label, _ := r.access.Label()
+	key := fragmentKey{sets: sets, epoch: label.Epoch, clock: label.N, name: "groups"}
+	if kept, ok := r.fragments.Get(key, nil); ok {
+		return kept.(accountList), nil
+	}
+	names, err := r.access.Accounts(ctx, sets.Follows)
+	if err != nil {
+		return nil, err
+	}
+	made := accountList(followed(sets, names, timelines.Group))
+	r.fragments.Put(key, made)
+	return made, nil
 }
 
 // NameComposer resolves what a composer says that is on the page of a river and where nothing is filled in. If its
