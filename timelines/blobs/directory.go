@@ -28,10 +28,14 @@ type directory struct {
 	sync func(*os.File) error
 }
 
-// openDirectory makes the directory, for its owner alone, if it does not exist.
+// openDirectory makes the directory, for its owner alone, if it does not exist. Others may pass through those above it
+// that it makes: the data of PostgreSQL, which runs as another user, may come beside it.
 func openDirectory(root string) (*directory, error) {
 	d := &directory{root: root, sync: (*os.File).Sync}
-	err := os.MkdirAll(d.path(temporary), 0o700)
+	err := os.MkdirAll(filepath.Dir(root), 0o755)
+	if err == nil {
+		err = os.MkdirAll(d.path(temporary), 0o700)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("directory of blobs: %w", err)
 	}

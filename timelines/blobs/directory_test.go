@@ -129,6 +129,19 @@ func TestAFailedSyncIsAnErrorOfPut(t *testing.T) {
 	}
 }
 
+// PostgreSQL, as another user, may keep its data beside the files.
+func TestOthersMayPassThroughTheDataDirectory(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	_, err := openDirectory(filepath.Join(data, "files"))
+	must(t, err)
+	info, err := os.Stat(data)
+	must(t, err)
+	if got := info.Mode().Perm(); got&0o011 != 0o011 {
+		t.Errorf("the data directory has the mode %o", got)
+	}
+}
+
 func TestOnlyTheOwnerMayReadTheDirectory(t *testing.T) {
 	t.Parallel()
 	s, d := inDirectory(t)
