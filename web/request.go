@@ -28,8 +28,8 @@ type request struct {
 	sets   *access.Sets      // the viewer's, as this node remembers them; nil if anonymous
 	// groups are those that the viewer is a member of, which every page names.
 	groups []timelines.Account
-	site  site.Site // the settings of the site, as this node remembers them
-	loc   *view.Locale
+	site   site.Site // the settings of the site, as this node remembers them
+	loc    *view.Locale
 	// door says who may sign up; "" if somebody is signed in already.
 	door site.SignUp
 	// base is that of a page without a river, whose unread notifications are counted when it

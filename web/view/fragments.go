@@ -43,13 +43,12 @@ func (r *Renderer) At(p *Base, clock int64) {
 	p.fragments, p.moment = r.fragments, fragmentKey{sets: p.Sets, epoch: r.epoch(), clock: clock, lang: p.Locale.Lang}
 }
 
-// keep makes something of a page of a river once until something changes that it depends on. What it returns is shared.
+// keep makes something of a page of a river once until something changes that it depends on. The result is shared.
 func keep[T bytecache.Value](p *Base, name string, make func() (T, error)) (T, error) {
 	if p.fragments == nil || !p.signedIn() {
 		return make()
 	}
-	key := p.moment
-	key.name = name
+	key := p.keyOfFragment(name)
 	if kept, ok := p.fragments.Get(key, nil); ok {
 		return kept.(T), nil
 	}
@@ -58,6 +57,12 @@ func keep[T bytecache.Value](p *Base, name string, make func() (T, error)) (T, e
 		p.fragments.Put(key, made)
 	}
 	return made, err
+}
+
+func (p *Base) keyOfFragment(name string) fragmentKey {
+	key := p.moment
+	key.name = name
+	return key
 }
 
 // kept renders a component of a page of a river once until something changes that it depends on.
@@ -103,9 +108,7 @@ func (r *Renderer) NameComposer(ctx context.Context, p *Base) error {
 		return err
 	}
 	if p.fragments != nil {
-		key := p.moment
-		key.name = destinationsName(p)
-		if html, ok := p.fragments.Get(key, nil); ok {
+		if html, ok := p.fragments.Get(p.keyOfFragment(destinationsName(p)), nil); ok {
 			p.destinations = html.(fragment)
 			return nil
 		}
