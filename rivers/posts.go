@@ -21,8 +21,8 @@ type AskedPost struct {
 
 // PostsNow is what a viewer may know of some posts, decided as a page is.
 type PostsNow struct {
-	// Items are the posts that the viewer may read, unfolded. Liked and Faved, which rivers keep, are not set, and the stamp's entry
-	// version is that of the change.
+	// Items are the posts that the viewer may read, unfolded. Liked, Faved and the stamp's entry version, which rivers keep, mean
+	// nothing here.
 	Items map[int64]Item
 	// Gone are the codes of posts that were deleted, or moved to where the viewer may not read, by id. They are those alone that the
 	// viewer may read where they stood: about others nobody learns anything.

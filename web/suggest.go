@@ -16,7 +16,7 @@ import (
 
 // suggestions are the people and groups with most followers, counted now and then, since counting
 // them reads all subscriptions. For each viewer they are also those whom most of the viewer's friends
-// follow. Each page decides which of them it suggests to its viewer.
+// follow. Which of them a viewer sees is decided again whenever the clock of access moves.
 type suggestions struct {
 	latest   atomic.Pointer[followerCount]
 	counting sync.Mutex // held by the request that counts; the others use the latest count
@@ -144,21 +144,19 @@ func (s *Server) byFriends(ctx context.Context, p *view.Base) followerCount {
 	return *now
 }
 
-// suggest returns accounts that the viewer of the page may read and could follow:
+// suggest finds accounts, when they are rendered, that the viewer of the page may read and could follow:
 // those whom most of the people follow whom the viewer follows, then those with most followers.
-// Each comes with the people who follow it whom the viewer follows and may know of. No page
-// fails for want of them.
+// Each comes with the people who follow it whom the viewer follows and may know of.
 func (s *Server) suggest(ctx context.Context, p *view.Base) view.Suggestions {
 	friends, popular := s.byFriends(ctx, p), s.popular(ctx)
 	return view.Suggestions{
 		Version: fmt.Sprint(friends.until.UnixNano(), popular.until.UnixNano()),
-		Make: func(n int) []view.Suggestion {
+		Make: func(n int) ([]view.Suggestion, error) {
 			list, err := s.toFollow(ctx, p, slices.Concat(friends.ids, popular.ids), n)
 			if err != nil {
 				s.log.WarnContext(ctx, "looking for accounts to follow", "error", err)
-				return nil
 			}
-			return list
+			return list, err
 		},
 	}
 }
@@ -190,8 +188,7 @@ func (s *Server) toFollow(ctx context.Context, p *view.Base, counted []int64, n 
 }
 
 // mayFollow returns the first n of some accounts that the viewer of the page may read and could
-// follow. It decides anew for each page, so that a ban, a hide or a closed page counts at once. Most
-// accounts pass, so it looks at few more than n before it looks at all the others.
+// follow. Most accounts pass, so it looks at few more than n before it looks at all the others.
 func (s *Server) mayFollow(ctx context.Context, p *view.Base, ids []int64, n int) ([]timelines.Account, error) {
 	var found []timelines.Account
 	for few := min(2*n, len(ids)); len(ids) > 0; few = len(ids) {

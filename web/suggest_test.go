@@ -87,6 +87,51 @@ func TestSuggestionsThatFail(t *testing.T) {
 	rename("away", "subscriptions")
 }
 
+// Suggestions that could not be made are made again for the next page, though nothing changed meanwhile.
+func TestSuggestionsAreNotKeptMissing(t *testing.T) {
+	s := webtest.New(t, nil)
+	ann, bob, gus, hal := s.Person("ann"), s.Person("bob"), s.Person("gus"), s.Person("hal")
+	ann.Subscribe("bob")
+	bob.Subscribe("gus")
+	bob.Post("a post")
+	s.FollowUp()
+	v := ann.Visitor()
+	v.Get("/").Wants(200).Has(`action="/gus/follow"`)
+	hal.Subscribe("gus") // who follows gus has to be read again
+	rename := func(from, to string) {
+		t.Helper()
+		if _, err := s.DB.Primary.Exec(t.Context(), `ALTER TABLE `+from+` RENAME TO `+to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename("subscriptions", "away")
+	v.Get("/").Wants(200).Has("a post").Lacks(`action="/gus/follow"`)
+	rename("away", "subscriptions")
+	v.Get("/").Wants(200).Has(`action="/gus/follow"`)
+	gus.Ban("ann")
+	v.Get("/").Wants(200).Lacks(`action="/gus/follow"`)
+}
+
+// Suggestions that are kept are in the language of their reader, and their buttons lead back to their page.
+func TestKeptSuggestionsAreOfThePage(t *testing.T) {
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	s.Person("gus")
+	ann.Subscribe("bob")
+	bob.Subscribe("gus")
+	bob.Post("a post")
+	s.FollowUp()
+	v := ann.Visitor()
+	for range 2 {
+		for address, back := range map[string]string{"/": "/?mode=activity", "/?order=created": "/?mode=activity&amp;order=created"} {
+			for language, title := range map[string]string{"en": "Who to follow", "ru": "На кого подписаться"} {
+				v.Header.Set("Accept-Language", language)
+				v.Get(address).Wants(200).Has(title, `action="/gus/follow"><input type="hidden" name="back" value="`+back+`"`)
+			}
+		}
+	}
+}
+
 // Whom most of the people follow whom I follow comes first, with their names, as far as I may
 // know of them: bans, closed pages and hides count at once.
 func TestSuggestionsOfFriends(t *testing.T) {
@@ -123,6 +168,21 @@ func TestSuggestionsOfFriends(t *testing.T) {
 	star.Ban("ann")
 	v.Get("/").Wants(200).Lacks(`action="/pal/follow"`, `action="/star/follow"`)
 	v.Get("/pal").Wants(403).Lacks("followers</li>", "<b>2</b>")
+}
+
+// Somebody who was taken out of a group does not see it in the list of their groups, also on a page that says no.
+func TestGroupsThatOneHasLeft(t *testing.T) {
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	for _, name := range []string{"club", "cellar"} {
+		ann.Visitor().Post("/groups", "name", name, "title", "The "+name, "access", "public").LeadsTo("/" + name)
+		bob.Subscribe(name)
+	}
+	ann.SetAccess("", timelines.Private)
+	v := bob.Visitor()
+	v.Get("/ann").Wants(403).Has("The club", "The cellar")
+	ann.Visitor().Post("/cellar/remove", "name", "bob").LeadsTo("/cellar/members")
+	v.Get("/ann").Wants(403).Has("The club").Lacks("The cellar")
 }
 
 // People who may open the groups of a person see them.

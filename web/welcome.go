@@ -70,7 +70,7 @@ func (s introduction) people(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	p := s.simple(r)
-	return s.html(w, r, http.StatusOK, view.WelcomePeoplePage(p, steps, s.suggest(r.Context(), p).Make(view.SuggestedFirst)))
+	return s.html(w, r, http.StatusOK, view.WelcomePeoplePage(p, steps, s.suggest(r.Context(), p).Now(view.SuggestedFirst)))
 }
 
 func (s introduction) post(w http.ResponseWriter, r *request) error {

@@ -28,11 +28,15 @@ type directory struct {
 	sync func(*os.File) error
 }
 
-// openDirectory makes the directory, for its owner alone, if it does not exist. Others may pass through those above it
-// that it makes: the data of PostgreSQL, which runs as another user, may come beside it.
+// openDirectory makes the directory, for its owner alone, if it does not exist. A missing parent is made for everybody,
+// whatever the umask: PostgreSQL, which runs as another user, may keep its data there too.
 func openDirectory(root string) (*directory, error) {
 	d := &directory{root: root, sync: (*os.File).Sync}
-	err := os.MkdirAll(filepath.Dir(root), 0o755)
+	parent := filepath.Dir(root)
+	_, err := os.Stat(parent)
+	if errors.Is(err, os.ErrNotExist) {
+		err = errors.Join(os.MkdirAll(parent, 0o755), os.Chmod(parent, 0o755))
+	}
 	if err == nil {
 		err = os.MkdirAll(d.path(temporary), 0o700)
 	}

@@ -24,22 +24,23 @@ type audiences map[string]audience
 func (a audiences) Size() int { return 256 + 256*len(a) }
 
 // NameAudiences finds out who can read what is sent to the viewer's own pages and to these
-// groups, or to those that the viewer follows. While nothing of it changed it costs no statement.
+// groups, or to those that the viewer follows. p must name the viewer's sub-feeds. While nothing of it changed it costs no
+// statement.
 func (r *Renderer) NameAudiences(ctx context.Context, p *Base, groups []timelines.Account) error {
 	if !p.signedIn() {
 		return nil
 	}
 	var err error
 	if groups != nil {
-		p.audiences, err = r.audiences(ctx, p, groups)
+		p.audiences, err = r.audiencesOf(ctx, p, groups)
 		return err
 	}
-	p.audiences, err = keep(p, "audiences", func() (audiences, error) { return r.audiences(ctx, p, p.Groups()) })
+	p.audiences, err = keep(p, "audiences", func() (audiences, error) { return r.audiencesOf(ctx, p, p.Groups()) })
 	return err
 }
 
-// audiences is NameAudiences.
-func (r *Renderer) audiences(ctx context.Context, p *Base, groups []timelines.Account) (audiences, error) {
+// audiencesOf returns who can read what is sent to the viewer's own pages, which p must name, and to these groups.
+func (r *Renderer) audiencesOf(ctx context.Context, p *Base, groups []timelines.Account) (audiences, error) {
 	me, loc := p.me(), p.Locale
 	accounts, feeds := []int64{me.ID}, []int64{me.FeedID}
 	for _, g := range groups {

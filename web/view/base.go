@@ -24,7 +24,8 @@ type Base struct {
 	Viewer timelines.Viewer
 	Sets   *access.Sets // never nil
 	Names  map[int64]timelines.Account
-	// Member are the groups that the viewer is a member of, by title. The list is shared.
+	// Member are the groups that the viewer is a member of, by title, or was a moment before Sets. The list is shared, and
+	// must not be changed.
 	Member []timelines.Account
 	// GroupTitles are the titles of groups, by name, on pages of what is not sent yet.
 	GroupTitles map[string]string
@@ -191,7 +192,11 @@ func (p *Base) MayPostTo(g timelines.Account) bool {
 }
 
 // Groups are the groups the viewer is a member of, by title.
-func (p *Base) Groups() []timelines.Account { return slices.Clone(p.Member) }
+func (p *Base) Groups() []timelines.Account {
+	return slices.DeleteFunc(slices.Clone(p.Member), func(g timelines.Account) bool {
+		return !p.follows(g.ID) || p.Sets.BlockedBetween(g.ID)
+	})
+}
 
 // people are the people the viewer follows, by title, except those with a ban between.
 func (p *Base) people() []timelines.Account { return followed(p.Sets, p.Names, timelines.User) }

@@ -28,7 +28,7 @@ func TestComponents(t *testing.T) {
 	nobody := testPresent(t, s, 0, "en")
 	me := testPresent(t, s, anna, "en")
 	russian := testPresent(t, s, anna, "ru")
-	alone := Suggestions{Make: func(int) []Suggestion { return nil }}
+	alone := Suggestions{Make: func(int) ([]Suggestion, error) { return nil, nil }}
 	club := me.Account(chess)
 	club.About = "Openings.\nEvery Thursday."
 	closed := club

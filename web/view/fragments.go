@@ -33,30 +33,37 @@ type fragment []byte
 
 func (f fragment) Size() int { return len(f) + 256 }
 
-// accountList are accounts, whose strings the cache of access has too.
-type accountList []timelines.Account
+// groupList are the groups of a viewer.
+type groupList struct {
+	groups  []timelines.Account
+	follows int
+}
 
-func (l accountList) Size() int { return 256 + len(l)*int(unsafe.Sizeof(timelines.Account{})) }
+// Size also counts the sets that the key holds, roughly.
+func (l groupList) Size() int {
+	return 256 + len(l.groups)*int(unsafe.Sizeof(timelines.Account{})) + 8*l.follows
+}
 
 // At says that the names of a page of a river are those of that moment of the clock of access, or later.
 func (r *Renderer) At(p *Base, clock int64) {
 	p.fragments, p.moment = r.fragments, fragmentKey{sets: p.Sets, epoch: r.epoch(), clock: clock, lang: p.Locale.Lang}
 }
 
-// keep makes something of a page of a river once until something changes that it depends on. The result is shared.
-func keep[T bytecache.Value](p *Base, name string, make func() (T, error)) (T, error) {
+// keep returns what made returns, and keeps it until something changes that a page of a river depends on besides its
+// entries. It is shared, and must not be changed.
+func keep[T bytecache.Value](p *Base, name string, made func() (T, error)) (T, error) {
 	if p.fragments == nil || !p.signedIn() {
-		return make()
+		return made()
 	}
 	key := p.keyOfFragment(name)
 	if kept, ok := p.fragments.Get(key, nil); ok {
 		return kept.(T), nil
 	}
-	made, err := make()
+	found, err := made()
 	if err == nil {
-		p.fragments.Put(key, made)
+		p.fragments.Put(key, found)
 	}
-	return made, err
+	return found, err
 }
 
 func (p *Base) keyOfFragment(name string) fragmentKey {
@@ -65,7 +72,7 @@ func (p *Base) keyOfFragment(name string) fragmentKey {
 	return key
 }
 
-// kept renders a component of a page of a river once until something changes that it depends on.
+// kept renders a component of a page of a river, once until something changes that it depends on.
 func (p *Base) kept(name string, of templ.Component) templ.Component {
 	if p.fragments == nil || !p.signedIn() {
 		return of
@@ -79,7 +86,8 @@ func (p *Base) kept(name string, of templ.Component) templ.Component {
 	})
 }
 
-// Groups returns the groups that the viewer of these sets is a member of, by title. The list is shared.
+// Groups returns the groups that the viewer of these sets is a member of, by title. The list is shared, and must not be
+// changed.
 func (r *Renderer) Groups(ctx context.Context, sets *access.Sets) ([]timelines.Account, error) {
 	if len(sets.Follows) == 0 {
 		return nil, nil
@@ -87,19 +95,19 @@ func (r *Renderer) Groups(ctx context.Context, sets *access.Sets) ([]timelines.A
 	label, _ := r.access.Label()
 	key := fragmentKey{sets: sets, epoch: label.Epoch, clock: label.N, name: "groups"}
 	if kept, ok := r.fragments.Get(key, nil); ok {
-		return kept.(accountList), nil
+		return kept.(groupList).groups, nil
 	}
 	names, err := r.access.Accounts(ctx, sets.Follows)
 	if err != nil {
 		return nil, err
 	}
-	made := accountList(followed(sets, names, timelines.Group))
-	r.fragments.Put(key, made)
-	return made, nil
+	groups := followed(sets, names, timelines.Group)
+	r.fragments.Put(key, groupList{groups, len(sets.Follows)})
+	return groups, nil
 }
 
-// NameComposer resolves what a composer says that is on the page of a river and where nothing is filled in. If its
-// destinations are rendered already, the people whom the viewer follows are not named again.
+// NameComposer resolves what an empty composer on a river's page needs. If its destinations are rendered already, the
+// people whom the viewer follows are not named again.
 func (r *Renderer) NameComposer(ctx context.Context, p *Base) error {
 	if err := r.NameSubfeeds(ctx, p, []int64{p.Viewer.AccountID}); err != nil {
 		return err
@@ -134,10 +142,23 @@ func (p *Base) keptDestinations(c Composer) templ.Component {
 
 func destinationsName(p *Base) string { return "destinations " + strconv.Itoa(len(p.audiences)) }
 
-// keptSuggestions are accounts to follow, beside the entries.
-func (v *River) keptSuggestions(list Suggestions) templ.Component {
+// keptSuggestions are accounts to follow, beside the entries. An error of theirs keeps nothing, and fails no page.
+func (v *River) keptSuggestions(from Suggestions) templ.Component {
 	if len(v.Articles) == 0 {
 		return templ.NopComponent // an empty page suggests more itself
 	}
-	return v.kept("suggestions "+list.Version+" "+v.PageAddress, suggestedBeside(v.Base, list))
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		html, err := keep(v.Base, "suggestions "+from.Version+" "+v.PageAddress, func() (fragment, error) {
+			list, err := from.Make(suggestedBesides)
+			if err != nil {
+				return nil, err
+			}
+			return Bytes(suggestedBeside(v.Base, list))
+		})
+		if err == nil {
+			_, err = w.Write(html)
+			return err
+		}
+		return nil
+	})
 }

@@ -69,10 +69,19 @@ type Suggestion struct {
 	Friends []timelines.Account
 }
 
-// Suggestions are made when they are rendered.
+// Suggestions are found when they are rendered.
 type Suggestions struct {
 	// Version names what they are made of besides the viewer's sets, levels and names.
 	Version string
-	// Make returns at most n of them.
-	Make func(n int) []Suggestion
+	// Make returns at most n of them. It has logged its error.
+	Make func(n int) ([]Suggestion, error)
+}
+
+// Now returns at most n of them, or none if they cannot be found: no page fails for want of them.
+func (s Suggestions) Now(n int) []Suggestion {
+	list, err := s.Make(n)
+	if err != nil {
+		return nil
+	}
+	return list
 }

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import "riverrun/timelines"
 
 // suggestedBeside are a few accounts to follow, beside a page.
-func suggestedBeside(p *Base, from Suggestions) templ.Component {
+func suggestedBeside(p *Base, list []Suggestion) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -31,7 +31,7 @@ func suggestedBeside(p *Base, from Suggestions) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if list := from.Make(suggestedBesides); len(list) > 0 {
+		if len(list) > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section><h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -286,7 +286,7 @@ func firstSteps(p *Base, from Suggestions) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if list := from.Make(suggestedAlone); len(list) > 0 {
+		if list := from.Now(suggestedAlone); len(list) > 0 {
 			templ_7745c5c3_Err = suggested(p, list).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
