@@ -33,6 +33,12 @@ type fragment []byte
 
 func (f fragment) Size() int { return len(f) + 256 }
 
+// Render implements templ.Component.
+func (f fragment) Render(_ context.Context, w io.Writer) error {
+	_, err := w.Write(f)
+	return err
+}
+
 // groupList are the groups of a viewer.
 type groupList struct {
 	groups  []timelines.Account
@@ -77,12 +83,12 @@ func (p *Base) kept(name string, of templ.Component) templ.Component {
 	if p.fragments == nil || !p.signedIn() {
 		return of
 	}
-	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		html, err := keep(p, name, func() (fragment, error) { return Bytes(of) })
-		if err == nil {
-			_, err = w.Write(html)
+		if err != nil {
+			return err
 		}
-		return err
+		return html.Render(ctx, w)
 	})
 }
 
@@ -135,30 +141,35 @@ func (p *Base) keptDestinations(c Composer) templ.Component {
 		return destinationsOf(p, c)
 	}
 	if p.destinations != nil {
-		return templ.Raw(string(p.destinations))
+		return p.destinations
 	}
 	return p.kept(destinationsName(p), destinationsOf(p, c))
 }
 
 func destinationsName(p *Base) string { return "destinations " + strconv.Itoa(len(p.audiences)) }
 
-// keptSuggestions are accounts to follow, beside the entries. An error of theirs keeps nothing, and fails no page.
+// keptSuggestions are accounts to follow, beside the entries. If they cannot be found, the page does without them, and
+// nothing is kept.
 func (v *River) keptSuggestions(from Suggestions) templ.Component {
 	if len(v.Articles) == 0 {
 		return templ.NopComponent // an empty page suggests more itself
 	}
-	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		missing := false
 		html, err := keep(v.Base, "suggestions "+from.Version+" "+v.PageAddress, func() (fragment, error) {
 			list, err := from.Make(suggestedBesides)
 			if err != nil {
+				missing = true
 				return nil, err
 			}
 			return Bytes(suggestedBeside(v.Base, list))
 		})
-		if err == nil {
-			_, err = w.Write(html)
+		if missing {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
-		return nil
+		return html.Render(ctx, w)
 	})
 }

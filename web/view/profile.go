@@ -73,7 +73,7 @@ type Suggestion struct {
 type Suggestions struct {
 	// Version names what they are made of besides the viewer's sets, levels and names.
 	Version string
-	// Make returns at most n of them. It has logged its error.
+	// Make returns at most n of them. Its errors are logged already.
 	Make func(n int) ([]Suggestion, error)
 }
 
