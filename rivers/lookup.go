@@ -24,12 +24,14 @@ import (
 // A post that many people like and discuss stands in many timelines of one river. So the rivers come from the
 // registrations first, each once, and only then each is looked at.
 const (
-	lookUpByTimeline = lookUpPairs + `)` + lookUpFrom + `SELECT * FROM near` + lookUpByViewer
+	lookUpByTimeline = lookUpPairs + `)` + lookUpFrom + `SELECT * FROM near` + lookUpEnd
 	// Where somebody waits the registrations are bounded too.
-	lookUpFew  = lookUpPairs + ` LIMIT @pairs)` + lookUpFrom + `SELECT * FROM near LIMIT @most` + lookUpByViewer
-	lookUpOpen = lookUpPairs + `)` + lookUpFrom + `SELECT * FROM near WHERE open UNION ALL (SELECT * FROM near WHERE NOT open LIMIT @most)` + lookUpByViewer
+	lookUpFew  = lookUpPairs + ` LIMIT @pairs)` + lookUpFrom + `SELECT * FROM near LIMIT @most` + lookUpEnd
+	lookUpOpen = lookUpPairs + `)` + lookUpFrom + `SELECT * FROM near WHERE open UNION ALL (SELECT * FROM near WHERE NOT open LIMIT @most)` + lookUpEnd
 
-	// The rivers come first, as in every statement that reads several of these tables: see emptyOnce.
+	// The rivers come first, as in every statement that reads several of these tables: see emptyOnce. A statement
+	// that was planned before locks the tables of its subqueries before those of its WITH, so the rivers of viewers
+	// stand before the others' entries.
 	lookUpMoment = `WITH m AS MATERIALIZED (
 			SELECT coalesce((SELECT epoch FROM clock), 0) AS epoch, EXISTS (
 				SELECT FROM rivers r WHERE r.kind = ANY(@searches) AND r.term <> '' AND (r.state = 'live' OR r.state = 'building')) AS searched), `
@@ -47,19 +49,19 @@ const (
 		SELECT now(), m.epoch, m.searched, (SELECT count(*) FROM pairs), f.post_id, f.id, f.user_id, f.kind, f.their_id, f.term, f.ord, f.version, f.needed,
 			coalesce(f.open, false), coalesce(f.registered, false)
 		FROM m LEFT JOIN (
-		SELECT r.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0) AS version,
-			` + neededFrom + ` AS needed, r.open, true AS registered
-		FROM (`
-	lookUpByViewer = `) r
-		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.post_id = r.post_id AND e.river_id = r.id OFFSET 0) e ON true
-		UNION ALL
 		SELECT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0) AS version,
-			` + neededFrom + ` AS needed, ` + isOpen + ` AS open, false
+			` + neededFrom + ` AS needed, ` + isOpen + ` AS open, false AS registered
 		FROM (SELECT DISTINCT * FROM unnest(@viewed::bigint[], @viewers::bigint[])) t(post_id, user_id)
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.user_id = t.user_id OFFSET 0) r
 		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.post_id = t.post_id AND e.river_id = r.id OFFSET 0) e ON true
 		WHERE (r.state = 'live' OR r.state = 'building') AND (t.user_id = @actor OR e.post_id IS NOT NULL OR r.state = 'building')
-			AND r.kind <> ALL(@searches)) f ON true`
+			AND r.kind <> ALL(@searches)
+		UNION ALL
+		SELECT r.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0) AS version,
+			` + neededFrom + ` AS needed, r.open, true
+		FROM (`
+	lookUpEnd = `) r
+		LEFT JOIN LATERAL (SELECT * FROM entries e WHERE e.post_id = r.post_id AND e.river_id = r.id OFFSET 0) e ON true) f ON true`
 )
 
 // lookUpMost is how many registrations a look-up reads where somebody waits: about a millisecond's. A change that
