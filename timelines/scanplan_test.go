@@ -27,13 +27,19 @@ type plan struct {
 }
 
 // looksAt returns how many rows of a table are looked at.
-func (p plan) looksAt(table string) int {
+func (p plan) looksAt(table string) int { return p.rows(table, "") }
+
+// rowsRead returns how many rows of a table are looked at in the table itself, not in an index alone.
+func (p plan) rowsRead(table string) int { return p.rows(table, "Index Only Scan") }
+
+// rows returns how many rows of a table are looked at by other nodes than these.
+func (p plan) rows(table, but string) int {
 	n := 0
-	if p.Relation == table {
+	if p.Relation == table && p.Node != but {
 		n = int(p.Loops * (p.Rows + p.Filtered + p.Rechecked))
 	}
 	for _, inner := range p.Plans {
-		n += inner.looksAt(table)
+		n += inner.rows(table, but)
 	}
 	return n
 }
