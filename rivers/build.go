@@ -257,7 +257,7 @@ func (s *Store) fill(ctx context.Context, n Name, id, down int64) (int, error) {
 		return 0, err
 	}
 	c, err := s.readChunk(ctx, g, stretch{
-		place: math.MaxInt64, post: math.MaxInt64, down: down, limit: chunk, first: true, folds: staleFolds,
+		place: math.MaxInt64, post: math.MaxInt64, down: down, limit: firstChunk, first: true, folds: staleFolds,
 	})
 	if err != nil {
 		return 0, err

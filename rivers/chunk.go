@@ -7,9 +7,12 @@ import (
 	"riverrun/timelines/snapshot"
 )
 
-// chunk is how many posts a build or an extension stores: three pages. Nearly
-// all of the cost of a first visit is in proportion to it.
-const chunk = 3 * PageSize
+// firstChunk is how many posts a build stores: the page that waits for it and the next one. Nearly all of the
+// cost of a first visit is in proportion to it. chunk is how many an extension adds.
+const (
+	firstChunk = 2 * PageSize
+	chunk      = 3 * PageSize
+)
 
 // chunkOf is what one snapshot says about a stretch of a river.
 type chunkOf struct {

@@ -158,8 +158,8 @@ func TestHomeGoesOnBeyondItsDepth(t *testing.T) {
 			n, err := w.rivers.Resolve(w.ctx, ann, of.kind, of.slug, order)
 			got, beyond := read(w.rivers, must(w, n, err))
 			if stored := w.count(`SELECT count(*) FROM entries e JOIN rivers r ON r.id = e.river_id AND r.kind = $1 AND r.ord = $2`,
-				of.kind, order); stored != chunk || beyond < (total-chunk)/PageSize {
-				t.Errorf("%s by %s: %d entries stored, %d pages beyond, want %d and the rest", of.kind, order, stored, beyond, chunk)
+				of.kind, order); stored != firstChunk || beyond < (total-firstChunk)/PageSize {
+				t.Errorf("%s by %s: %d entries stored, %d pages beyond, want %d and the rest", of.kind, order, stored, beyond, firstChunk)
 			}
 			// A node that keeps all entries shows the same.
 			want, none := read(deeper, n)
