@@ -95,38 +95,6 @@ func TestLikersOfFoldedComments(t *testing.T) {
 	}
 }
 
-// A post's comments are counted in an index. Of their rows only those that are shown are read.
-func TestCommentsAreCountedInAnIndex(t *testing.T) {
-	w := newTown(t)
-	bob := w.user("bob")
-	p := w.post(bob, "hello")
-	posts := []int64{p.PostID}
-	for range 9 {
-		posts = append(posts, w.post(bob, "another").PostID)
-	}
-	w.exec(`INSERT INTO comments (post_id, author_id, created_at, body)
-		SELECT p, a, now(), 'so it is' FROM unnest($1::bigint[]) p, unnest($2::bigint[]) a ORDER BY a`, posts, w.people("talker", 1000))
-	// An index is read alone once its rows are known to be seen by all, which a snapshot held elsewhere delays.
-	for unseen := true; unseen; unseen = value[bool](w, `SELECT relallvisible < relpages FROM pg_class WHERE oid = 'comments'::regclass`) {
-		w.exec(`VACUUM ANALYZE comments`)
-	}
-	heard := &statements{}
-	w.must(w.traced(heard).InSnapshot(t.Context(), func(sn *snapshot.Snapshot) error {
-		heard.take()
-		return second(sn.Contents(t.Context(), []int64{p.PostID}, snapshot.Depth{BodyRunes: 100, BodyLines: 9, First: 1, Last: 2, Recent: 5, People: 100}))
-	}))
-	asked := heard.take()
-	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
-		read := 0
-		for _, x := range asked {
-			read += w.explained(mode, x.sql, x.args...).rowsRead("comments")
-		}
-		if read < 3 || read > 20 {
-			t.Errorf("%s: reads %d of 1,000 comments, want the few that are shown", mode, read)
-		}
-	}
-}
-
 // The cost of a fold of a much-discussed post, and of reading who likes its folded
 // comments, if nobody does and if as many do as are read.
 func BenchmarkFoldOfACrowd(b *testing.B) {

@@ -27,19 +27,13 @@ type plan struct {
 }
 
 // looksAt returns how many rows of a table are looked at.
-func (p plan) looksAt(table string) int { return p.rows(table, "") }
-
-// rowsRead returns how many rows of a table are looked at in the table itself, not in an index alone.
-func (p plan) rowsRead(table string) int { return p.rows(table, "Index Only Scan") }
-
-// rows returns how many rows of a table are looked at by other nodes than these.
-func (p plan) rows(table, but string) int {
+func (p plan) looksAt(table string) int {
 	n := 0
-	if p.Relation == table && p.Node != but {
+	if p.Relation == table {
 		n = int(p.Loops * (p.Rows + p.Filtered + p.Rechecked))
 	}
 	for _, inner := range p.Plans {
-		n += inner.rows(table, but)
+		n += inner.looksAt(table)
 	}
 	return n
 }
