@@ -97,7 +97,7 @@ func (w *town) likedByMany(post int64, people int) {
 	}
 }
 
-// BenchmarkBuild measures the first visit to a river of three pages' posts with a hundred
+// BenchmarkBuild measures the first visit to a river of two pages' posts with a hundred
 // likes each: posts that stand in other rivers, so that their folds are there, and posts
 // that stand in none.
 func BenchmarkBuild(b *testing.B) {
@@ -105,7 +105,7 @@ func BenchmarkBuild(b *testing.B) {
 	ann, bob := w.person("ann"), w.person("bob")
 	w.follow(ann, "bob")
 	last := w.post(bob, "a post")
-	for range chunk - 1 {
+	for range firstChunk - 1 {
 		last = w.post(bob, "a post")
 	}
 	w.likedByMany(last.PostID, 100)

@@ -74,7 +74,7 @@ func TestTablesAreTakenInOneOrder(t *testing.T) {
 				for waits := false; !waits && len(asked) == 0; {
 					check(tx.QueryRow(w.ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $1 AND NOT granted)`, pid).Scan(&waits))
 				}
-				// Who holds the rivers is waited for before any other table is taken.
+				// Whatever holds the rivers is waited for before any other table is taken.
 				const early = `
 					SELECT relation::regclass::text FROM pg_locks
 					WHERE pid = $1 AND granted AND relation::regclass::text = ANY($2)
