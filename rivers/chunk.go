@@ -7,10 +7,11 @@ import (
 	"riverrun/timelines/snapshot"
 )
 
-// firstChunk is how many posts a build stores: the page that waits for it and the next one. Nearly all of the
-// cost of a first visit is in proportion to it. chunk is how many an extension adds.
+// firstChunk is how many posts a build stores: the page that waits for it, the next one, and the post that says
+// that there is more. Nearly all of the cost of a first visit is in proportion to it. chunk is how many an
+// extension adds.
 const (
-	firstChunk = 2 * PageSize
+	firstChunk = 2*PageSize + 1
 	chunk      = 3 * PageSize
 )
 

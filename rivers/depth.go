@@ -25,7 +25,7 @@ func (s *Store) remaining(ctx context.Context, n Name, river int64) (int, error)
 	}
 	const query = `
 		SELECT count(*) FROM (
-			SELECT FROM entries e JOIN rivers r ON r.id = e.river_id
+			SELECT FROM rivers r JOIN entries e ON e.river_id = r.id
 			WHERE e.river_id = @river AND NOT e.deleted AND e.fresh_at >= r.floor
 			LIMIT @depth) kept`
 	var kept int

@@ -91,7 +91,7 @@ func (s *Store) inspectReaders(ctx context.Context, it *Inspection) error {
 		SELECT EXISTS (SELECT FROM rivers r WHERE ` + named + ` AND r.state = 'building'), coalesce(max(n), 0), coalesce(array_agg(user_id ORDER BY user_id), '{}')
 		FROM (
 			SELECT r.user_id, count(*) OVER () AS n
-			FROM leases l JOIN rivers r ON r.id = l.river_id
+			FROM rivers r JOIN leases l ON l.river_id = r.id
 			WHERE l.until > clock_timestamp() AND r.kind = @kind AND r.their_id = @their AND r.term = @term
 				AND r.user_id <> 0 AND (NOT @own OR r.user_id = @user)
 			GROUP BY r.user_id ORDER BY r.user_id LIMIT @most) readers`

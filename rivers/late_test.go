@@ -147,7 +147,7 @@ func TestABuildIsOfOneSnapshot(t *testing.T) {
 func TestExtensionsMeet(t *testing.T) {
 	w := newTown(t)
 	ann, other := w.person("ann"), w.node()
-	const posts = chunk + 3*PageSize
+	const posts = firstChunk + chunk // so that the longer one reaches the end
 	for i := range posts {
 		w.post(ann, numbered(i))
 	}

@@ -29,7 +29,7 @@ const (
 	lookUpFew  = lookUpPairs + ` LIMIT @pairs)` + lookUpFrom + `SELECT * FROM near LIMIT @most` + lookUpEnd
 	lookUpOpen = lookUpPairs + `)` + lookUpFrom + `SELECT * FROM near WHERE open UNION ALL (SELECT * FROM near WHERE NOT open LIMIT @most)` + lookUpEnd
 
-	// The rivers come first, as in every statement that reads several of these tables: see emptyOnce. A statement
+	// The rivers come first, as in every statement of a request that reads several of these tables: see emptyOnce. A statement
 	// that was planned before locks the tables of its subqueries before those of its WITH, so the rivers of viewers
 	// stand before the others' entries.
 	lookUpMoment = `WITH m AS MATERIALIZED (
