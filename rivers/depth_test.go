@@ -111,6 +111,28 @@ func TestAStrangerPagesThroughPrivatePosts(t *testing.T) {
 	w.sound()
 }
 
+// A build stores all that the second page needs, and no more than that is read from the primary store.
+func TestTheSecondPageIsBuiltWithTheFirst(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	for i := range 4 * PageSize {
+		w.post(ann, numbered(i))
+	}
+	w.forget()
+	p := w.visit(ann, Home, "")
+	stored := func() int { return w.count(`SELECT count(*) FROM entries WHERE river_id = $1`, p.River) }
+	built := stored()
+	second, err := w.rivers.Visit(w.ctx, ann, p.Name, p.Next)
+	if second := must(w, second, err); len(second.Items) != PageSize || !second.More || stored() != built {
+		t.Errorf("the second page has %d entries, more: %t, and %d are stored; want %d, true, and the %d of the build",
+			len(second.Items), second.More, stored(), PageSize, built)
+	}
+	third, err := w.rivers.Visit(w.ctx, ann, p.Name, second.Next)
+	if third := must(w, third, err); len(third.Items) != PageSize || stored() <= built {
+		t.Errorf("the third page has %d entries, and %d are stored; want %d, and more than the build's %d", len(third.Items), stored(), PageSize, built)
+	}
+}
+
 // Home feeds and lists are kept to a depth, and their pages go on below it to the end: the
 // same entries with the same stamps, without holes or doubles, and nothing more stored.
 func TestHomeGoesOnBeyondItsDepth(t *testing.T) {

@@ -74,7 +74,8 @@ func TestTablesAreTakenInOneOrder(t *testing.T) {
 }
 
 // holds locks a table while the store's one connection is asked something, and returns which of these others
-// it holds while it waits for that table. Whatever holds the rivers is waited for before these are taken.
+// it holds while it waits for that table. If it holds the rivers, it returns none: emptyOnce takes no other table
+// before it has the rivers.
 func (w *town) holds(s *Store, ask func(*Store) error, table string, others []string) []string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, 10*time.Second)
