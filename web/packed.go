@@ -2,10 +2,10 @@ package web
 
 import (
 	"bytes"
-	"hash/maphash"
 	"net/http"
 
 	"riverrun/rivers/bytecache"
+	"riverrun/web/view/pieces"
 )
 
 // packedBytes bounds the cache of compressed pages.
@@ -18,14 +18,11 @@ type packedPages struct {
 	pages    *bytecache.Cache[packedKey, packedPage]
 }
 
-// packedKey is two hashes of a page, and what its client accepts. Nobody knows the seed of the second, so
-// nobody can make a page that has the key of another.
+// packedKey is the hashes of a page, and what its client accepts.
 type packedKey struct {
-	tag, sum uint64
-	accept   string
+	page   pieces.Sums
+	accept string
 }
-
-var packedSeed = maphash.MakeSeed()
 
 // longestAccept is the longest Accept-Encoding, in bytes, with which a page is kept. Browsers send a few words.
 const longestAccept = 64
@@ -42,16 +39,15 @@ func newPackedPages() *packedPages {
 	return &packedPages{compressor(gzipLevel, zstdLevel), bytecache.New[packedKey, packedPage](packedBytes)}
 }
 
-// send answers r with a page, whose hash is tag. The layer that compresses answers leaves alone what has
-// an encoding.
-func (p *packedPages) send(w http.ResponseWriter, r *http.Request, status int, tag uint64, page []byte) {
-	key := packedKey{tag, maphash.Bytes(packedSeed, page), r.Header.Get("Accept-Encoding")}
+// send answers r with a page. The layer that compresses answers leaves alone what has an encoding.
+func (p *packedPages) send(w http.ResponseWriter, r *http.Request, status int, sums pieces.Sums, page *pieces.Page) {
+	key := packedKey{sums, r.Header.Get("Accept-Encoding")}
 	packed, ok := p.pages.Get(key, nil)
 	if !ok {
 		made := inMemory{header: http.Header{}}
 		p.compress(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", htmlType)
-			_, _ = w.Write(page) // into memory
+			_, _ = page.WriteTo(w) // into memory
 		})).ServeHTTP(&made, r)
 		packed = packedPage{made.header.Get("Content-Encoding"), bytes.Clone(made.body.Bytes())}
 		if packed.encoding != "" && len(key.accept) <= longestAccept {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,13 +10,12 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/cespare/xxhash/v2"
-
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/site"
 	"riverrun/web/view"
+	"riverrun/web/view/pieces"
 )
 
 // request is one request with the viewer and the language, which every handler needs.
@@ -275,7 +273,7 @@ func (s *Server) simple(r *request) *view.Base {
 func (r *request) signedIn() bool { return !r.viewer.Anonymous() }
 
 // buffers hold pages until they are whole.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+var buffers = sync.Pool{New: func() any { return new(pieces.Page) }}
 
 // htmlType is the Content-Type of pages.
 const htmlType = "text/html; charset=utf-8"
@@ -289,9 +287,9 @@ func (s *Server) html(w http.ResponseWriter, r *request, status int, page view.C
 	if status < http.StatusInternalServerError { // the stores may be silent
 		s.countUnread(r)
 	}
-	b := buffers.Get().(*bytes.Buffer)
+	b := buffers.Get().(*pieces.Page)
 	defer buffers.Put(b)
-	b.Reset()
+	defer b.Reset()
 	// The page that says that the time is up is rendered after the context's end.
 	if err := page.Render(context.WithoutCancel(r.Context()), b); err != nil {
 		return err
@@ -305,18 +303,18 @@ func (s *Server) html(w http.ResponseWriter, r *request, status int, page view.C
 	if status == http.StatusOK && h.Get("Cache-Control") == revalidated {
 		// The page is made anew each time, under the rights of this moment. Compressing and
 		// sending what the browser has is left out.
-		sum := xxhash.Sum64(b.Bytes())
-		tag := fmt.Sprintf(`W/"%016x"`, sum)
+		sums := b.Sums()
+		tag := fmt.Sprintf(`W/"%016x"`, sums.Tag)
 		h.Set("ETag", tag)
 		if hasTag(r.Header.Get("If-None-Match"), tag) {
 			w.WriteHeader(http.StatusNotModified)
 		} else {
-			s.packed.send(w, r.Request, status, sum, b.Bytes())
+			s.packed.send(w, r.Request, status, sums, b)
 		}
 		return nil
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // the browser is gone
+	_, _ = b.WriteTo(w) // the browser is gone
 	return nil
 }
 

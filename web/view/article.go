@@ -2,24 +2,8 @@ package view
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"io"
 )
-
-// An Article is the HTML of a whole entry, as a list of pieces that other pages share. They are
-// immutable.
-type Article [][]byte
-
-// Render implements [Component].
-func (a Article) Render(_ context.Context, w io.Writer) error {
-	for _, piece := range a {
-		if _, err := w.Write(piece); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // A frame is what stands around the parts of an entry: before the first, between them, and after the
 // last.
@@ -36,15 +20,15 @@ func frameOf(e *Entry, tag uint64) (f frame, err error) {
 	if err != nil {
 		return f, err
 	}
-	pieces := bytes.Split(html, frameMark)
-	if len(pieces) != len(f) {
-		return f, fmt.Errorf("the frame of post %s has %d pieces", e.code(), len(pieces))
+	parts := bytes.Split(html, frameMark)
+	if len(parts) != len(f) {
+		return f, fmt.Errorf("the frame of post %s has %d pieces", e.code(), len(parts))
 	}
-	copy(f[:], pieces)
+	copy(f[:], parts)
 	return f, nil
 }
 
 // around is the entry with its parts.
-func (f frame) around(p Parts) Article {
-	return Article{f[0], p.Why, f[1], p.Body, f[2], p.Acts, f[3], p.Likes, f[4], p.Comments, f[5]}
+func (f frame) around(p Parts) [][]byte {
+	return [][]byte{f[0], p.Why, f[1], p.Body, f[2], p.Acts, f[3], p.Likes, f[4], p.Comments, f[5]}
 }

@@ -33,7 +33,7 @@ type Base struct {
 	// there is a composer.
 	subfeeds     map[int64]timelines.Subfeed
 	audiences    audiences   // by destination, where there is a composer
-	destinations fragment    // of an empty composer, if they are rendered already
+	destinations Component   // of an empty composer, if they are rendered already
 	marks        reads.Marks // the viewer's
 	Now          time.Time
 	RiverName    rivers.Name                                    // the page's river; zero on other pages

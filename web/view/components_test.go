@@ -19,6 +19,7 @@ import (
 	"riverrun/timelines/sources"
 	"riverrun/timelines/tokens"
 	"riverrun/web/api"
+	"riverrun/web/view/pieces"
 )
 
 // TestComponents holds each page's own parts against the HTML somebody looked at
@@ -69,7 +70,7 @@ func TestComponents(t *testing.T) {
 			Name: n, River: 99, Sets: p.Sets,
 		}}
 		for _, a := range articles {
-			v.Articles = append(v.Articles, Article{[]byte(a)})
+			v.Articles = append(v.Articles, pieces.Keep([]byte(a)))
 		}
 		return v
 	}

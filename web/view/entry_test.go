@@ -201,7 +201,7 @@ func TestEntry(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, tt.name, bytes.Join(html, nil))
+			goldenComponent(t, tt.name, html)
 		})
 	}
 }

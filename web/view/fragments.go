@@ -11,6 +11,7 @@ import (
 	"riverrun/rivers/bytecache"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/web/view/pieces"
 )
 
 // Fragments stand around the entries of a page: the destinations of the composer, or the places of the
@@ -28,15 +29,10 @@ type fragmentKey struct {
 	name         string // which fragment it is, and what else it depends on
 }
 
-// fragment is rendered bytes. It is immutable.
-type fragment []byte
-
-func (f fragment) Size() int { return len(f) + 256 }
-
-// Render implements templ.Component.
-func (f fragment) Render(_ context.Context, w io.Writer) error {
-	_, err := w.Write(f)
-	return err
+// fragmentOf renders a component once.
+func fragmentOf(c templ.Component) (pieces.Kept, error) {
+	html, err := Bytes(c)
+	return pieces.Keep(html), err
 }
 
 // groupList are the groups of a viewer.
@@ -84,7 +80,7 @@ func (p *Base) kept(name string, of templ.Component) templ.Component {
 		return of
 	}
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		html, err := keep(p, name, func() (fragment, error) { return Bytes(of) })
+		html, err := keep(p, name, func() (pieces.Kept, error) { return fragmentOf(of) })
 		if err != nil {
 			return err
 		}
@@ -123,7 +119,7 @@ func (r *Renderer) NameComposer(ctx context.Context, p *Base) error {
 	}
 	if p.fragments != nil {
 		if html, ok := p.fragments.Get(p.keyOfFragment(destinationsName(p)), nil); ok {
-			p.destinations = html.(fragment)
+			p.destinations = html.(pieces.Kept)
 			return nil
 		}
 	}
@@ -156,13 +152,13 @@ func (v *River) keptSuggestions(from Suggestions) templ.Component {
 	}
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		missing := false
-		html, err := keep(v.Base, "suggestions "+from.Version+" "+v.PageAddress, func() (fragment, error) {
+		html, err := keep(v.Base, "suggestions "+from.Version+" "+v.PageAddress, func() (pieces.Kept, error) {
 			list, err := from.Make(suggestedBesides)
 			if err != nil {
 				missing = true
-				return nil, err
+				return pieces.Kept{}, err
 			}
-			return Bytes(suggestedBeside(v.Base, list))
+			return fragmentOf(suggestedBeside(v.Base, list))
 		})
 		if missing {
 			return nil

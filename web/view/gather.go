@@ -8,6 +8,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines/notices"
 	"riverrun/timelines/reads"
+	"riverrun/web/view/pieces"
 )
 
 // A river of everything, and that of notifications, may get many entries in a row by one person:
@@ -110,7 +111,7 @@ func (r *Renderer) Articles(v *River, kept *KeptArticles) error {
 
 func (r *Renderer) makeArticles(v *River) error {
 	v.rows = gather(v.Base, v.Page.Items)
-	v.Articles = make([]Article, 0, len(v.Page.Items))
+	v.Articles = make([]pieces.Kept, 0, len(v.Page.Items))
 	shown := xxhash.New()
 	for i, it := range v.Page.Items {
 		_, _ = fmt.Fprintln(shown, it.PostID, it.Stamp) // a hash never fails

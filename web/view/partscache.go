@@ -3,6 +3,7 @@ package view
 import (
 	"riverrun/rivers"
 	"riverrun/timelines/access"
+	"riverrun/web/view/pieces"
 )
 
 // sharedKey is everything that shared parts depend on, except people's names (see
@@ -82,7 +83,7 @@ type articlesKey struct {
 
 // KeptArticles are the entries of a page, rendered. They are immutable.
 type KeptArticles struct {
-	articles []Article
+	articles []pieces.Kept
 	rows     []gathered
 	shown    uint64
 }
@@ -91,9 +92,7 @@ type KeptArticles struct {
 func (a *KeptArticles) Size() int {
 	n := 512
 	for _, article := range a.articles {
-		for _, piece := range article {
-			n += len(piece) + 24
-		}
+		n += article.Size()
 	}
 	return n
 }

@@ -17,6 +17,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/reads"
+	"riverrun/web/view/pieces"
 )
 
 // A Context is what an entry's HTML depends on besides the entry and the sets.
@@ -160,18 +161,20 @@ func (r *Renderer) NameAccounts(ctx context.Context, p *Base, ids []int64) error
 }
 
 // Article renders a whole entry.
-func (r *Renderer) Article(p *Base, it rivers.Item) (Article, error) { return r.article(p, it, false) }
+func (r *Renderer) Article(p *Base, it rivers.Item) (pieces.Kept, error) {
+	return r.article(p, it, false)
+}
 
-func (r *Renderer) article(p *Base, it rivers.Item, over bool) (Article, error) {
+func (r *Renderer) article(p *Base, it rivers.Item, over bool) (pieces.Kept, error) {
 	e := &Entry{Base: p, Item: &it, over: over}
 	parts, frame, err := r.entryParts(e)
 	if err != nil {
-		return nil, err
+		return pieces.Kept{}, err
 	}
 	if parts.Comments, err = withFirstUnread(e, parts.Comments); err != nil {
-		return nil, err
+		return pieces.Kept{}, err
 	}
-	return frame.around(parts), nil
+	return pieces.Keep(frame.around(parts)...), nil
 }
 
 // entryParts renders an entry, whose Base must know the names of the item (see Base).

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"riverrun/rivers"
+	"riverrun/web/view/pieces"
 )
 
 // River is a page of a river as components see it.
@@ -13,15 +14,15 @@ type River struct {
 	*Base
 	At       Page
 	Page     *rivers.Page
-	Path     string       // the page's path, with what names its river in the query
-	Order    rivers.Order // of the river
-	Mode     string       // what the address says of the mode, "" if there are none
-	Token    string       // what it was decided with, sealed
-	Still    bool         // it is not live: a reload renews it
-	Before   string       // the cursor the page begins after, "" at the top
-	Next     string       // the cursor older entries begin after, "" if there are none
-	Articles []Article    // whole entries
-	rows     []gathered   // how they stand
+	Path     string        // the page's path, with what names its river in the query
+	Order    rivers.Order  // of the river
+	Mode     string        // what the address says of the mode, "" if there are none
+	Token    string        // what it was decided with, sealed
+	Still    bool          // it is not live: a reload renews it
+	Before   string        // the cursor the page begins after, "" at the top
+	Next     string        // the cursor older entries begin after, "" if there are none
+	Articles []pieces.Kept // whole entries
+	rows     []gathered    // how they stand
 }
 
 // Top reports whether the page begins with the newest entries: only then does
