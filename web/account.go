@@ -160,9 +160,6 @@ func (s accounts) accountView(r *request, at view.Page, n rivers.Name, name stri
 	if err != nil {
 		return view.Account{}, err
 	}
-	if err := s.nameFollows(r, v.Base); err != nil {
-		return view.Account{}, err
-	}
 	// The visit brought the cache to the clock: the level is the present one.
 	a, err := s.rivers.Access().AccountNamed(r.Context(), name)
 	if err != nil {
@@ -170,9 +167,6 @@ func (s accounts) accountView(r *request, at view.Page, n rivers.Name, name stri
 	}
 	v.Heading = "@" + a.Name
 	v.NoIndex = v.NoIndex || at.Filtered
-	if err := s.nameAudiences(r, v.Base, a); err != nil {
-		return view.Account{}, err
-	}
 	page := view.Account{River: v, Who: a, Access: a.Access}
 	if n.Kind == rivers.Search && (!page.Reads() || v.Sets.BlockedBetween(a.ID) || v.Sets.Unseen.Has(a.ID)) {
 		return view.Account{}, rivers.ErrForbidden // as of the group's own river
@@ -193,6 +187,9 @@ func (s accounts) accountView(r *request, at view.Page, n rivers.Name, name stri
 				page.Subfeed, page.Access = f.Subfeed, f.Access
 			}
 		}
+	}
+	if c, ok := page.Composer(); ok {
+		return page, s.view.NameComposer(r.Context(), v.Base, c)
 	}
 	return page, nil
 }

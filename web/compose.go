@@ -189,5 +189,8 @@ func (s posts) choose(r *request, p *view.Base, c *view.Composer, sent []string)
 		}
 	}
 	c.People = strings.Join(typed, " ")
-	return s.nameAudiences(r, p, c.To...)
+	if groups := p.AlsoTo(c.To); groups != nil {
+		return s.view.NameAudiences(r.Context(), p, groups)
+	}
+	return nil
 }

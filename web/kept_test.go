@@ -26,7 +26,7 @@ func TestKeptPagesAreAsMadeAnew(t *testing.T) {
 	remark := bob.Comment(post.Code, "It leaks")
 	ann.Like(post.Code)
 	addresses := []string{
-		"/", "/everything", "/bob", "/ann", "/cat", "/p/" + post.Code, "/tag/boat", "/best", "/filter/discussions", "/filter/mentions",
+		"/", "/everything", "/bob", "/ann", "/cat", "/club", "/p/" + post.Code, "/tag/boat", "/best", "/filter/discussions", "/filter/mentions",
 		"/filter/messages", "/filter/notifications", "/filter/mine", "/bob/likes", "/bob/comments",
 	}
 	viewers := map[string]*webtest.Visitor{"ann": ann.Visitor(), "bob": bob.Visitor(), "nobody": s.Visitor()}
@@ -94,4 +94,29 @@ func TestKeptPagesAreAsMadeAnew(t *testing.T) {
 	check("somebody not followed")
 	bob.Remove(more[1])
 	check("a post that is gone")
+}
+
+// The boxes of a composer are kept too. Each page's has its own place chosen, and names those whom the viewer follows now.
+func TestKeptChipsAreOfThePage(t *testing.T) {
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	ann.Follow(bob)
+	for _, name := range []string{"chess", "boats"} {
+		ann.Visitor().Post("/groups", "name", name, "title", "On "+name, "access", "public").Wants(http.StatusSeeOther)
+	}
+	bob.Visitor().Post("/groups", "name", "town", "title", "The town", "access", "public", "writers", "anyone").Wants(http.StatusSeeOther)
+	const chosen, other, person = `name="to" value="%s" checked`, `name="to" value="%s" data-level`, `<option value="bob">`
+	v := ann.Visitor()
+	for range 2 {
+		for name, rest := range map[string]string{"chess": "boats", "boats": "chess", "ann": "chess", "town": "boats"} {
+			v.Get("/"+name).Wants(http.StatusOK).Has(fmt.Sprintf(chosen, name), fmt.Sprintf(other, rest), person)
+		}
+		v.Get("/ann/private").Wants(http.StatusOK).Has(fmt.Sprintf(chosen, "ann/private"), fmt.Sprintf(other, "chess"), person)
+		v.Get("/").Wants(http.StatusOK).Has(fmt.Sprintf(other, "chess"), fmt.Sprintf(other, "boats"), person).Lacks(`name="to" value="boats" checked`)
+		v.Get("/filter/messages").Wants(http.StatusOK).Has(person)
+	}
+	v.Post("/bob/unfollow").Wants(http.StatusSeeOther)
+	for _, address := range []string{"/chess", "/", "/filter/messages"} {
+		v.Get(address).Wants(http.StatusOK).Lacks(person)
+	}
 }

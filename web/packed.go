@@ -12,7 +12,7 @@ import (
 const packedBytes = 32 << 20
 
 // packedPages compress pages and keep the result, because compressing is half of the work of a page
-// (riverbench: home and changed). A page is known by its bytes, so nothing can be out of date. It is safe for concurrent use.
+// (riverbench: home and changed). A page is known by the hashes of its HTML, so nothing can be out of date. It is safe for concurrent use.
 type packedPages struct {
 	compress func(http.Handler) http.HandlerFunc
 	pages    *bytecache.Cache[packedKey, packedPage]

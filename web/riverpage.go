@@ -115,21 +115,6 @@ func (s *Server) nameFollows(r *request, p *view.Base) error {
 	return s.view.NameAudiences(r.Context(), p, nil)
 }
 
-// nameAudiences adds who can read what is sent to those of these places that are groups which the viewer
-// reads and is no member of.
-func (s *Server) nameAudiences(r *request, p *view.Base, places ...timelines.Account) error {
-	var groups []timelines.Account
-	for _, g := range places {
-		if g.Kind == timelines.Group && !p.Sets.Follows.Has(g.ID) && p.Sets.Reads(g.FeedID, g.Access) {
-			groups = append(groups, g)
-		}
-	}
-	if len(groups) == 0 {
-		return nil
-	}
-	return s.view.NameAudiences(r.Context(), p, append(p.Groups(), groups...))
-}
-
 // nameGroups resolves the titles of those of these names that are groups which the viewer reads.
 func (s *Server) nameGroups(r *request, p *view.Base, names []string) error {
 	sets, err := s.rivers.Access().Sets(r.Context(), r.viewer.AccountID)

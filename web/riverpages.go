@@ -46,18 +46,19 @@ func (s riverPages) home(w http.ResponseWriter, r *request) error {
 	if r.looks() && v.Sets.RulesAgreed < r.site.Asks() {
 		return errRules
 	}
-	if err := s.view.NameComposer(r.Context(), v.Base); err != nil {
-		return err
-	}
+	c := view.NewComposer(v.Address())
 	asking := 0
 	if v.Top() {
+		if err := s.view.NameComposer(r.Context(), v.Base, c); err != nil {
+			return err
+		}
 		asked := append([]int64{r.viewer.AccountID}, v.Sets.Administers...)
 		if asking, err = s.rivers.Access().RequestCount(r.Context(), asked); err != nil {
 			return err
 		}
 	}
 	toFollow := s.suggest(r.Context(), v.Base)
-	if err := s.html(w, r, http.StatusOK, view.HomePage(v, view.NewComposer(v.Address()), asking, toFollow)); err != nil {
+	if err := s.html(w, r, http.StatusOK, view.HomePage(v, c, asking, toFollow)); err != nil {
 		return err
 	}
 	if v.Top() && r.looks() {
@@ -102,10 +103,10 @@ func (s riverPages) plain(w http.ResponseWriter, r *request) error {
 	}
 	var c *view.Composer
 	if v.At.Compose != nil && v.Top() {
-		if err := s.nameFollows(r, v.Base); err != nil {
+		form := v.At.Compose(v.Address()).Naming(r.URL.Query().Get("to"))
+		if err := s.view.NameComposer(r.Context(), v.Base, form); err != nil {
 			return err
 		}
-		form := v.At.Compose(v.Address()).Naming(r.URL.Query().Get("to"))
 		c = &form
 	}
 	keepNoCopy(w, v.RiverName.Kind == rivers.Directs)

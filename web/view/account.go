@@ -121,12 +121,15 @@ func (v Account) mayWriteTo() bool {
 	return true
 }
 
-// composer is the page's form for a post to this account.
-func (v Account) composer() Composer {
-	if v.isSubfeed() {
-		return NewComposer(v.Address()).within(v.Who.Name + "/" + v.Subfeed.Slug)
+// Composer is the page's form for a post to this account. ok: there is one.
+func (v Account) Composer() (c Composer, ok bool) {
+	if !v.mayPost() {
+		return Composer{}, false
 	}
-	return NewComposer(v.Address(), v.Who)
+	if v.isSubfeed() {
+		return NewComposer(v.Address()).within(v.Who.Name + "/" + v.Subfeed.Slug), true
+	}
+	return NewComposer(v.Address(), v.Who), true
 }
 
 type Closed struct {

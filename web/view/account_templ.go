@@ -393,8 +393,8 @@ func AccountPage(v Account) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if v.mayPost() {
-				templ_7745c5c3_Err = composerForm(v.Base, v.composer()).Render(ctx, templ_7745c5c3_Buffer)
+			if c, ok := v.Composer(); ok {
+				templ_7745c5c3_Err = composerForm(v.Base, c).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

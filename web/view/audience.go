@@ -23,6 +23,21 @@ type audiences map[string]audience
 // Size is an estimate: an audience is two short sentences.
 func (a audiences) Size() int { return 256 + 256*len(a) }
 
+// AlsoTo returns the groups that a composer to these places needs the audiences of: the viewer's own, and those of the
+// places that the viewer reads and is no member of. It is nil if the viewer's own are enough.
+func (p *Base) AlsoTo(places []timelines.Account) []timelines.Account {
+	var groups []timelines.Account
+	for _, g := range places {
+		if g.Kind == timelines.Group && !p.follows(g.ID) && p.Sets.Reads(g.FeedID, g.Access) {
+			groups = append(groups, g)
+		}
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	return append(p.Groups(), groups...)
+}
+
 // NameAudiences finds out who can read what is sent to the viewer's own pages and to these
 // groups, or to those that the viewer follows. p must name the viewer's sub-feeds. While nothing of it changed it costs no
 // statement.

@@ -31,27 +31,27 @@ type Base struct {
 	GroupTitles map[string]string
 	// subfeeds are those that occur, by timeline, and all the viewer's own where
 	// there is a composer.
-	subfeeds     map[int64]timelines.Subfeed
-	audiences    audiences   // by destination, where there is a composer
-	destinations Component   // of an empty composer, if they are rendered already
-	marks        reads.Marks // the viewer's
-	Now          time.Time
-	RiverName    rivers.Name                                    // the page's river; zero on other pages
-	shown        uint64                                         // a hash of the versions of the page's entries, 0 on other pages
-	PageAddress  string                                         // path and query of the page, where forms lead back to
-	FeedAddress  string                                         // the page's feed file without its format, "" if it has none
-	Heading      string                                         // what the head of the page says on a phone, "" the page's title
-	Theme        string                                         // "light" or "dark", "" as the device has it
-	KeysOff      bool                                           // one-letter keys do nothing in this browser
-	Site         site.Site                                      // what the host says of the site
-	Public       *Public                                        // nil unless everybody may read the page
-	NoIndex      bool                                           // search engines are asked not to list the page
-	NoSignUp     bool                                           // nobody can sign up
-	Code         string                                         // the request's quotable code
-	Unread       int                                            // how many notifications are unread, at most rivers.MaxCounted
-	asset        func(name string) string                       // see renderer
-	fragments    *bytecache.Cache[fragmentKey, bytecache.Value] // nil on pages without a river; see Renderer.At
-	moment       fragmentKey
+	subfeeds    map[int64]timelines.Subfeed
+	audiences   audiences   // by destination, where there is a composer
+	followed    Component   // the list of whom the viewer follows, if it is rendered already
+	marks       reads.Marks // the viewer's
+	Now         time.Time
+	RiverName   rivers.Name                                    // the page's river; zero on other pages
+	shown       uint64                                         // a hash of the versions of the page's entries, 0 on other pages
+	PageAddress string                                         // path and query of the page, where forms lead back to
+	FeedAddress string                                         // the page's feed file without its format, "" if it has none
+	Heading     string                                         // what the head of the page says on a phone, "" the page's title
+	Theme       string                                         // "light" or "dark", "" as the device has it
+	KeysOff     bool                                           // one-letter keys do nothing in this browser
+	Site        site.Site                                      // what the host says of the site
+	Public      *Public                                        // nil unless everybody may read the page
+	NoIndex     bool                                           // search engines are asked not to list the page
+	NoSignUp    bool                                           // nobody can sign up
+	Code        string                                         // the request's quotable code
+	Unread      int                                            // how many notifications are unread, at most rivers.MaxCounted
+	asset       func(name string) string                       // see renderer
+	fragments   *bytecache.Cache[fragmentKey, bytecache.Value] // nil on pages without a river; see Renderer.At
+	moment      fragmentKey
 }
 
 // subfeedTitle returns the title of a sub-feed.

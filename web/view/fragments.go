@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strconv"
 	"unsafe"
@@ -14,7 +15,7 @@ import (
 	"riverrun/web/view/pieces"
 )
 
-// Fragments stand around the entries of a page: the destinations of the composer, or the places of the
+// Fragments stand around the entries of a page: the chips of the composer, or the places of the
 // site. They depend on the viewer's sets and on names, and those change with the clock of access alone. So
 // they are rendered once until that moves, and so are the lists of names that they are made of.
 
@@ -29,7 +30,7 @@ type fragmentKey struct {
 	name         string // which fragment it is, and what else it depends on
 }
 
-// fragmentOf renders a component once.
+// fragmentOf renders a component that is to be kept.
 func fragmentOf(c templ.Component) (pieces.Kept, error) {
 	html, err := Bytes(c)
 	return pieces.Keep(html), err
@@ -108,22 +109,33 @@ func (r *Renderer) Groups(ctx context.Context, sets *access.Sets) ([]timelines.A
 	return groups, nil
 }
 
-// NameComposer resolves what an empty composer on a river's page needs. If its destinations are rendered already, the
-// people whom the viewer follows are not named again.
-func (r *Renderer) NameComposer(ctx context.Context, p *Base) error {
+// NameComposer resolves what a composer on a river's page needs. If the list of the people whom the viewer follows is
+// rendered already, they are not named again.
+func (r *Renderer) NameComposer(ctx context.Context, p *Base, c Composer) error {
 	if err := r.NameSubfeeds(ctx, p, []int64{p.Viewer.AccountID}); err != nil {
 		return err
 	}
-	if err := r.NameAudiences(ctx, p, nil); err != nil {
+	if err := r.NameAudiences(ctx, p, p.AlsoTo(c.To)); err != nil {
 		return err
 	}
 	if p.fragments != nil {
-		if html, ok := p.fragments.Get(p.keyOfFragment(destinationsName(p)), nil); ok {
-			p.destinations = html.(pieces.Kept)
+		if html, ok := p.fragments.Get(p.keyOfFragment(followedName), nil); ok {
+			p.followed = html.(pieces.Kept)
 			return nil
 		}
 	}
 	return r.NameAccounts(ctx, p, p.Sets.Follows)
+}
+
+// followedName names the list of whom the viewer follows.
+const followedName = "followed"
+
+// keptFollowed is the list of whom the viewer follows, for the field of names.
+func (p *Base) keptFollowed() templ.Component {
+	if p.followed != nil {
+		return p.followed
+	}
+	return p.kept(followedName, followedList(p))
 }
 
 // keptPlaces are the places that lead to the pages of the site.
@@ -131,18 +143,14 @@ func (p *Base) keptPlaces(here string) templ.Component {
 	return p.kept("places "+here+" "+strconv.Itoa(p.Unread), places(p, here))
 }
 
-// keptDestinations are those of a composer. One that was filled in is rendered for itself.
-func (p *Base) keptDestinations(c Composer) templ.Component {
-	if len(c.To)+len(c.Own) > 0 || c.People != "" || c.Open || c.Direct || c.Listing != nil {
-		return destinationsOf(p, c)
+// keptChips are the boxes of a composer on a river's page, under a key that has what is chosen.
+func (p *Base) keptChips(c Composer) templ.Component {
+	to := make([]int64, len(c.To))
+	for i, a := range c.To {
+		to[i] = a.ID
 	}
-	if p.destinations != nil {
-		return p.destinations
-	}
-	return p.kept(destinationsName(p), destinationsOf(p, c))
+	return p.kept(fmt.Sprintf("chips %d %v %q", len(p.audiences), to, c.Own), placeChips(p, c))
 }
-
-func destinationsName(p *Base) string { return "destinations " + strconv.Itoa(len(p.audiences)) }
 
 // keptSuggestions are accounts to follow, beside the entries. If they cannot be found, the page does without them, and
 // nothing is kept.

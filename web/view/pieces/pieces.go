@@ -13,7 +13,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Sums are two hashes of HTML. It is the same HTML if both are equal: nobody knows the seed of the second, which is made
+// Sums are two hashes of HTML. If both are equal, the HTML is the same: nobody knows the seed of the second, which is made
 // anew with each start, so nobody can write something that has the sums of something else.
 type Sums struct {
 	Tag    uint64 // the same on each node, for an ETag
@@ -74,7 +74,7 @@ type Page struct {
 	kept []place
 }
 
-// place is kept HTML that stands in a page after so many bytes of the page's own.
+// place is kept HTML, and how many bytes of the page's own stand before it.
 type place struct {
 	after int
 	Kept
@@ -143,7 +143,7 @@ func (s *summer) html(b []byte) {
 	_, _ = s.secret.Write(b)
 }
 
-// kept adds the sums of kept HTML after a NUL, which is in no HTML.
+// kept adds the sums of kept HTML after a NUL, which pages hardly have. One that has it cannot imitate the second sum.
 func (s *summer) kept(of Sums) {
 	var tag, secret [9]byte
 	binary.LittleEndian.PutUint64(tag[1:], of.Tag)

@@ -90,7 +90,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// What is rendered in the same way has the same sums, and anything else has others.
+// Pages that are rendered in the same way have the same sums, and all others have different ones.
 func TestSums(t *testing.T) {
 	pages := map[string]func() *pieces.Page{
 		"empty":         func() *pieces.Page { return pageOf(t) },
