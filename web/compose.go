@@ -189,7 +189,7 @@ func (s posts) choose(r *request, p *view.Base, c *view.Composer, sent []string)
 		}
 	}
 	c.People = strings.Join(typed, " ")
-	if groups := p.AlsoTo(c.To); groups != nil {
+	if groups := p.AudienceGroups(c.To); groups != nil {
 		return s.view.NameAudiences(r.Context(), p, groups)
 	}
 	return nil

@@ -23,9 +23,9 @@ type audiences map[string]audience
 // Size is an estimate: an audience is two short sentences.
 func (a audiences) Size() int { return 256 + 256*len(a) }
 
-// AlsoTo returns the groups that a composer to these places needs the audiences of: the viewer's own, and those of the
+// AudienceGroups returns the groups whose audiences a composer to these places needs: the viewer's own, and those of the
 // places that the viewer reads and is no member of. It is nil if the viewer's own are enough.
-func (p *Base) AlsoTo(places []timelines.Account) []timelines.Account {
+func (p *Base) AudienceGroups(places []timelines.Account) []timelines.Account {
 	var groups []timelines.Account
 	for _, g := range places {
 		if g.Kind == timelines.Group && !p.follows(g.ID) && p.Sets.Reads(g.FeedID, g.Access) {

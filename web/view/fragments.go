@@ -115,7 +115,7 @@ func (r *Renderer) NameComposer(ctx context.Context, p *Base, c Composer) error 
 	if err := r.NameSubfeeds(ctx, p, []int64{p.Viewer.AccountID}); err != nil {
 		return err
 	}
-	if err := r.NameAudiences(ctx, p, p.AlsoTo(c.To)); err != nil {
+	if err := r.NameAudiences(ctx, p, p.AudienceGroups(c.To)); err != nil {
 		return err
 	}
 	if p.fragments != nil {
