@@ -330,8 +330,6 @@ func workersConnections(cfg Config) int {
 func openPool(cfg Config) (*pgxpool.Pool, error) {
 	own := cfg.Pool.Config()
 	own.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
-	// The queue's statements are always the same, and to plan one takes longer than to run it.
-	own.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	maps.Copy(own.ConnConfig.RuntimeParams, soonGone) // what they hold must not outlive this node
 	own.MinConns = 0
 	own.MaxConns = int32(workersConnections(cfg))

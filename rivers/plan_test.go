@@ -123,7 +123,6 @@ func TestLookUpOnAGrownSite(t *testing.T) {
 	river := w.visit(ann, Home, "").River
 	config := w.db.Secondary.Config().Copy()
 	config.MaxConns = 1 // one connection has the plans, and counts what it reads
-	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	pool, err := pgxpool.NewWithConfig(w.ctx, config)
 	must(w, pool, err)
 	t.Cleanup(pool.Close)

@@ -122,7 +122,7 @@ func (s Maintenance) BumpBlock(ctx context.Context, u PendingBump) error {
 		SELECT coalesce(max(timeline_id), 0), count(*) = @limit,
 			coalesce(array_agg(timeline_id ORDER BY timeline_id) FILTER (WHERE NOT withdrawn), '{}')
 		FROM moved`
-	_, err := inTxOn(ctx, s.pool, planOnce, func(tx pgx.Tx) (struct{}, error) {
+	_, err := inTx(ctx, s.core, func(tx pgx.Tx) (struct{}, error) {
 		var none struct{}
 		var freshAt int64
 		err := tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"post": u.PostID}).Scan(&freshAt)

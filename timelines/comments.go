@@ -43,7 +43,7 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 	if err := errors.Join(checkKey(n.Key), attach.check()); err != nil {
 		return Change{}, err
 	}
-	return s.changePost(ctx, func(tx pgx.Tx) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, n.Author, n.Code)
 		if err != nil {
 			return Change{}, err

@@ -120,7 +120,7 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	return s.changePost(ctx, func(tx pgx.Tx) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		where, err := s.admitTx(ctx, tx, n.Author, w.to)
 		if err != nil {
 			return Change{}, err

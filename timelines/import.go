@@ -232,7 +232,7 @@ func (im *Import) run(ctx context.Context, gather func(*batch) error, after ...f
 		tally  Tally
 		batch  *batch
 	}
-	done, err := inTxOn(ctx, im.conn, "", func(tx pgx.Tx) (outcome, error) {
+	done, err := inTxOn(ctx, im.conn, func(tx pgx.Tx) (outcome, error) {
 		b := newBatch(im.store, im.source, tx)
 		b.first, b.known = im.first, im.known
 		if err := gather(b); err != nil {

@@ -26,7 +26,7 @@ type ImportedFollow struct {
 // nobody can post to these accounts or follow them before it is committed. Fifty thousand
 // pairs are a good size.
 func (im *Import) Follow(ctx context.Context, follows []ImportedFollow) (Change, error) {
-	c, err := inTxOn(ctx, im.conn, "", func(tx pgx.Tx) (Change, error) {
+	c, err := inTxOn(ctx, im.conn, func(tx pgx.Tx) (Change, error) {
 		return im.store.followTx(ctx, tx, follows)
 	})
 	if err != nil {

@@ -141,7 +141,7 @@ func (im *Import) GuessLanguages(ctx context.Context) (more bool, err error) {
 			posts, fits = append(posts, id), append(fits, lang)
 		}
 	}
-	_, err = inTxOn(ctx, im.conn, "", func(tx pgx.Tx) (struct{}, error) {
+	_, err = inTxOn(ctx, im.conn, func(tx pgx.Tx) (struct{}, error) {
 		return struct{}{}, im.store.guessManyTx(ctx, tx, posts, fits)
 	})
 	if err != nil {

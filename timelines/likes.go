@@ -72,7 +72,7 @@ type telling func(b *pgx.Batch, d notices.Doing, told *[]int64)
 func (s Posts) setMark(ctx context.Context, actor int64, code, aggregate string, adds bool, tell telling,
 	queue func(b *pgx.Batch, p lockedPost, set *marking),
 ) (Change, error) {
-	return s.changePost(ctx, func(tx pgx.Tx) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
 		if err != nil {
 			return Change{}, err

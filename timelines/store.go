@@ -127,7 +127,8 @@ func DefaultOptions() Options {
 
 // Open returns the store behind pool. Every change is announced through
 // announce within its own transaction; nil announces nothing, for commands
-// that only read.
+// that only read. Statements find rows by key, and those that search ask to be planned for
+// what they look for: so the pool's connections plan each once (plan_cache_mode = force_generic_plan).
 func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 	c := &core{
 		pool: pool, announce: announce, opts: opts, hashing: newHashing(),

@@ -27,17 +27,8 @@ func (*unchanged) Error() string { return "nothing to change" }
 // change runs fn in a transaction as inTx does. fn returns *unchanged as its
 // error to roll back and succeed.
 func (s *core) change(ctx context.Context, fn func(pgx.Tx) (Change, error)) (Change, error) {
-	return s.changeBegun(ctx, "", fn)
-}
-
-// changePost is change for what people do to posts all the time. See planOnce.
-func (s *core) changePost(ctx context.Context, fn func(pgx.Tx) (Change, error)) (Change, error) {
-	return s.changeBegun(ctx, planOnce, fn)
-}
-
-func (s *core) changeBegun(ctx context.Context, begin string, fn func(pgx.Tx) (Change, error)) (Change, error) {
 	name := newName()
-	c, err := inTxOn(ctx, s.pool, begin, func(tx pgx.Tx) (Change, error) {
+	c, err := inTx(ctx, s, func(tx pgx.Tx) (Change, error) {
 		if account, is := ctx.Value(unattended{}).(int64); is {
 			if err := maySpeakTx(ctx, tx, account); err != nil {
 				return Change{}, err
@@ -89,13 +80,8 @@ func IsSilenced(err error) bool {
 //
 // A cancelled ctx makes pgx close the connection, and the server rolls back.
 func inTx[T any](ctx context.Context, s *core, fn func(pgx.Tx) (T, error)) (T, error) {
-	return inTxOn(ctx, s.pool, "", fn)
+	return inTxOn(ctx, s.pool, fn)
 }
-
-// planOnce begins a transaction whose statements are planned once on each connection. Without it the server plans many
-// of them for each value anew, and a like or comment takes up to a tenth more of its time. It is for changes of
-// a few rows, which are found by key whatever the values are.
-const planOnce = `begin isolation level read committed; set local plan_cache_mode = force_generic_plan`
 
 // beginner begins transactions: the pool, or a connection that keeps something
 // of its own between them.
@@ -103,11 +89,11 @@ type beginner interface {
 	BeginTx(context.Context, pgx.TxOptions) (pgx.Tx, error)
 }
 
-// inTxOn is inTx, with a statement that begins the transaction if it is not an ordinary one.
-func inTxOn[T any](ctx context.Context, db beginner, begin string, fn func(pgx.Tx) (T, error)) (T, error) {
+// inTxOn is inTx on one connection.
+func inTxOn[T any](ctx context.Context, db beginner, fn func(pgx.Tx) (T, error)) (T, error) {
 	var out T
 	for attempt := 1; ; attempt++ {
-		err := pgx.BeginTxFunc(ctx, db, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, BeginQuery: begin}, func(tx pgx.Tx) (err error) {
+		err := pgx.BeginTxFunc(ctx, db, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) (err error) {
 			out, err = fn(tx)
 			return err
 		})

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/migrations/testdb"
 	"riverrun/rivers"
@@ -162,13 +161,6 @@ func newRuleSite(t testing.TB) *ruleSite {
 	s := &ruleSite{
 		Site:   webtest.NewOver(t, rivers.DefaultOptions(), nil),
 		people: map[string]*webtest.Person{}, viewers: ruleViewers(), rows: ruleRows(), byCode: map[string]*ruleRow{}, pages: rulePages(),
-	}
-	// Thousands of rivers are built, and a quarter of their time is planning.
-	for _, pool := range []*pgxpool.Pool{s.DB.Primary, s.DB.Secondary} {
-		const plan = `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET plan_cache_mode = force_generic_plan', current_database()); END $$`
-		if _, err := pool.Exec(s.ctx(), plan); err != nil {
-			t.Fatal(err)
-		}
 	}
 	seed, times := testdb.Chance(t)
 	s.offset, s.soaks = int(seed%1e6), times > 1

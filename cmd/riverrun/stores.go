@@ -59,9 +59,6 @@ func openStores(ctx context.Context, c *config, log *slog.Logger, as ownership) 
 	}
 	// Rivers can be made again from timelines, so none of their writes waits for a disk.
 	secondary.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
-	// Its statements have one good plan each, whatever their arguments, and planning anew would take longer
-	// than most of them take.
-	secondary.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	if s.secondary, err = c.pool(ctx, secondary); err != nil {
 		return nil, fmt.Errorf("secondary store: %w", err)
 	}
@@ -139,6 +136,11 @@ func (c *config) pool(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, 
 	// knows little about, compiling would take far longer than running it.
 	if cfg.ConnConfig.RuntimeParams["jit"] == "" {
 		cfg.ConnConfig.RuntimeParams["jit"] = "off"
+	}
+	// Statements find rows by key, so each has one good plan, whatever its arguments, and to plan it anew would take
+	// longer than most of them take. Those that search ask for another mode.
+	if cfg.ConnConfig.RuntimeParams["plan_cache_mode"] == "" {
+		cfg.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	}
 	// A connection under way holds its place in the pool even if nobody waits for it any more.
 	// The time of an answer is bounded by the context of the statement.

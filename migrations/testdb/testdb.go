@@ -273,6 +273,7 @@ func newPool(t testing.TB, address string) *pgxpool.Pool {
 		t.Fatalf("testdb: open %q: %v", address, err)
 	}
 	cfg.MaxConns = 16
+	cfg.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan" // as on every connection of riverrun
 	pool, err := pgxpool.NewWithConfig(context.Background(), cfg)
 	if err != nil {
 		t.Fatalf("testdb: open %q: %v", address, err)

@@ -15,7 +15,6 @@ func TestTimelinesOfAGrownSite(t *testing.T) {
 	ann := w.user("ann")
 	config := w.Pool().Config()
 	config.MaxConns = 1 // one connection has the plans, and counts what it reads
-	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	w.must(err)
 	t.Cleanup(pool.Close)

@@ -328,7 +328,7 @@ func (sn *Snapshot) searchOnce(ctx context.Context, query string, args pgx.Stric
 func (sn *Snapshot) bound(ctx context.Context, d time.Duration) error {
 	timeout, plans := strconv.FormatInt(d.Milliseconds(), 10), "force_custom_plan"
 	if d == 0 {
-		timeout, plans = "DEFAULT", "force_generic_plan"
+		timeout, plans = "DEFAULT", "DEFAULT"
 	}
 	set := `SET LOCAL work_mem = '32MB'; SET LOCAL statement_timeout = ` + timeout + `; SET LOCAL plan_cache_mode = ` + plans
 	if _, err := sn.tx.Exec(ctx, set, pgx.QueryExecModeSimpleProtocol); err != nil {

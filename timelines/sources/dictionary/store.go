@@ -156,12 +156,13 @@ func (s *Store) Propose(ctx context.Context, writer int64, to []string, text str
 	// Only words whose first part stands in the text are read.
 	const query = `
 		WITH owners AS MATERIALIZED (
+			SELECT @writer::bigint AS id WHERE cardinality(@names::text[]) = 0
+			UNION ALL
 			SELECT a.id FROM accounts a
-			WHERE CASE WHEN cardinality(@names::text[]) = 0 THEN a.id = @writer ELSE a.name = ANY(@names::text[]) END
-				AND (a.id = @writer OR (
-					EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = @writer AND s.account_id = a.id AND a.kind = 'group')
-						OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id AND g.account_id = @writer)
-				) AND NOT EXISTS (SELECT FROM unseen_accounts u WHERE u.account_id = a.id))
+			WHERE a.name = ANY(@names::text[]) AND (a.id = @writer OR (
+				EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = @writer AND s.account_id = a.id AND a.kind = 'group')
+					OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id AND g.account_id = @writer)
+			) AND NOT EXISTS (SELECT FROM unseen_accounts u WHERE u.account_id = a.id))
 		)
 		SELECT w.tag, w.word FROM owners o JOIN dictionary_words w ON w.owner_id = o.id
 		WHERE w.first = ANY(@firsts::text[]) ORDER BY w.owner_id, w.no LIMIT @most`
