@@ -229,7 +229,7 @@ func prepare(t testing.TB) *pgxpool.Pool {
 	}
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() {
-		// A connection on which a write took long reads ahead until the server's next answer.
+		// After a write that blocked, pgx reads in the background until the server's next answer.
 		for _, conn := range pool.AcquireAllIdle(context.Background()) {
 			if err := conn.Ping(context.Background()); err != nil {
 				t.Error(err)

@@ -113,9 +113,8 @@ func (b *belonging) maybe() bool { return b.stands != b.adds && (!b.adds || b.si
 
 // queueAggregate adds the look at one aggregate, best or mostfaved, to a batch.
 func (s *core) queueAggregate(b *pgx.Batch, p lockedPost, kind string, adds bool) *belonging {
-	// There are at least as many likes and comments together as people. In this form, with
-	// the limit in the text, the statement's estimated cost is low for any post, as its real cost is. So the server does not plan it anew for each post, which
-	// costs more than to run it.
+	// There are at least as many likes and comments together as people. With
+	// the limit in the text the server knows how few rows it reads.
 	const standing = `
 		SELECT EXISTS (
 			SELECT FROM timelines t CROSS JOIN LATERAL (

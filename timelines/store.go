@@ -127,8 +127,8 @@ func DefaultOptions() Options {
 
 // Open returns the store behind pool. Every change is announced through
 // announce within its own transaction; nil announces nothing, for commands
-// that only read. Statements find rows by key, and those that search ask to be planned for
-// what they look for: so the pool's connections plan each once (plan_cache_mode = force_generic_plan).
+// that only read. The pool's connections should have plan_cache_mode = force_generic_plan: searches
+// ask for plans of their own, all other statements have one good plan.
 func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 	c := &core{
 		pool: pool, announce: announce, opts: opts, hashing: newHashing(),

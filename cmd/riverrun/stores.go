@@ -137,8 +137,8 @@ func (c *config) pool(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, 
 	if cfg.ConnConfig.RuntimeParams["jit"] == "" {
 		cfg.ConnConfig.RuntimeParams["jit"] = "off"
 	}
-	// Statements find rows by key, so each has one good plan, whatever its arguments, and to plan it anew would take
-	// longer than most of them take. Those that search ask for another mode.
+	// Nearly all statements have one good plan, whatever their arguments, and to plan them anew would take longer than
+	// most of them take. Searches ask for plans of their own (timelines/snapshot).
 	if cfg.ConnConfig.RuntimeParams["plan_cache_mode"] == "" {
 		cfg.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	}

@@ -143,7 +143,7 @@ func Where(has func(Spec) bool) (kinds []string) {
 }
 
 // SQL returns the kinds that have the property as a list in SQL. A statement has them
-// as constants, and so the server plans it once, for what it knows of them.
+// as constants, and so the server plans it for what it knows of them.
 func SQL(has func(Spec) bool) string {
 	return "('" + strings.Join(Where(has), "', '") + "')"
 }

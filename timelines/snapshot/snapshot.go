@@ -25,7 +25,7 @@ type Snapshot struct {
 // few pages, reading it whole for each of them would look as good to the server.
 const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ` + byIndex
 
-// SET LOCAL would warn in a batch, which is a transaction without BEGIN.
+// byIndex is no SET LOCAL, as that would warn in a batch, which is a transaction without BEGIN.
 const byIndex = `SELECT set_config('enable_seqscan', 'off', true)`
 
 // Read calls fn with a snapshot: one read-only transaction at REPEATABLE READ. The

@@ -139,6 +139,7 @@ func (s *Stand) open(ctx context.Context, database string, settings map[string]s
 	}
 	cfg.MaxConns = 20
 	cfg.ConnConfig.RuntimeParams["jit"] = "off"
+	cfg.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	maps.Copy(cfg.ConnConfig.RuntimeParams, settings)
 	return pgxpool.NewWithConfig(ctx, cfg)
 }

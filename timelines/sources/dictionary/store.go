@@ -165,7 +165,8 @@ func (s *Store) Propose(ctx context.Context, writer int64, to []string, text str
 			) AND NOT EXISTS (SELECT FROM unseen_accounts u WHERE u.account_id = a.id))
 		)
 		SELECT w.tag, w.word FROM owners o JOIN dictionary_words w ON w.owner_id = o.id
-		WHERE w.first = ANY(@firsts::text[]) ORDER BY w.owner_id, w.no LIMIT @most`
+			JOIN unnest(@firsts::text[]) f (first) ON f.first = w.first
+		ORDER BY w.owner_id, w.no LIMIT @most`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"writer": writer, "names": names, "firsts": firsts, "most": Most})
 	var entries []Entry
 	if err == nil {
