@@ -132,3 +132,45 @@ func TestDraftArrivesWhileTyping(t *testing.T) {
 	b.Await("both texts", `document.querySelector('#compose textarea').value === 'kept before\ntyped now'`)
 	webtest.Await(t, "both texts to be kept", func() bool { return draftAt(ann.Visitor(), "/").Body == "kept before\ntyped now" })
 }
+
+// The line that says that a draft is kept comes a second after the last letter, when its writer may be about to
+// press something below. Its place is free since the first letter.
+func TestDraftLineMovesNothing(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	below, code := ann.Post("words below").Code, ann.Post("words of ann").Code
+	for name, size := range map[string][2]int64{"desk": {1280, 900}, "phone": {390, 700}} {
+		b := s.Tab(browser, name)
+		b.Do(chromedp.EmulateViewport(size[0], size[1]))
+		b.SignIn("ann")
+		b.Visit("/")
+		b.Live()
+		for text, next := range map[string]string{
+			"#compose textarea": "#river", "#p-" + code + "-box textarea": "#p-" + below,
+		} {
+			if text == "#compose textarea" && name == "phone" {
+				continue // a sheet over the page
+			}
+			if text != "#compose textarea" {
+				b.Do(chromedp.Click(chromedp.CSS("#p-" + code + " > .acts .talk")))
+			}
+			webtest.Eval[bool](b, `(() => {
+				const top = () => document.querySelector('`+next+`').getBoundingClientRect().top + scrollY;
+				const since = (event) => event.target.value === 'half a thought' && requestAnimationFrame(() => (window.began = top()));
+				document.querySelector('`+text+`').addEventListener('input', since);
+				window.moved = () => top() - began;
+				return true;
+			})()`)
+			b.Do(chromedp.SendKeys(chromedp.CSS(text), "half a thought"))
+			b.Await("word that it is kept", `document.querySelector('`+text+`').form`+keptNote)
+			if by := webtest.Eval[float64](b, `moved()`); by != 0 {
+				t.Errorf("%s: the line below %s moves %s by %v pixels", name, text, next, by)
+			}
+			b.Do(chromedp.Click(chromedp.CSS(text)))
+			webtest.Eval[bool](b, `document.querySelector('`+text+`').form.querySelector('.kept button').click() ?? true`)
+			b.Await("no draft", `document.querySelector('`+text+`').value === ''`)
+		}
+	}
+}
