@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"riverrun/timelines"
 	"riverrun/web/webtest"
@@ -13,6 +14,8 @@ import (
 // node has to make all of them anew, whatever happened before.
 func TestKeptPagesAreAsMadeAnew(t *testing.T) {
 	s := webtest.New(t, nil)
+	now := time.Now()
+	s.Server.SetClock(func() time.Time { return now }) // who is followed is counted again after seconds
 	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
 	s.Person("dan")
 	ann.Follow(bob)
