@@ -1,11 +1,18 @@
 package main
 
 import (
+	"context"
+	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/migrations/testdb"
 )
 
 // A command does not begin a second town beside a server that another user runs.
@@ -48,6 +55,45 @@ func TestOneTown(t *testing.T) {
 	own(mine, "process 8 (riverrun serve)\n")
 	if err := c.oneTown(); err != nil {
 		t.Errorf("this user's server runs too: got %v", err)
+	}
+}
+
+// All statements of both stores are planned once, unless the operator's address asks for something else.
+func TestConnectionsPlanOnce(t *testing.T) {
+	db := testdb.New(t)
+	for asked, want := range map[string]string{"": "force_generic_plan", "auto": "auto"} {
+		with := func(address string) string {
+			u, err := url.Parse(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if asked != "" {
+				q := u.Query()
+				q.Set("plan_cache_mode", asked)
+				u.RawQuery = q.Encode()
+			}
+			return u.String()
+		}
+		c, _, err := parse(map[string]string{"DATABASE_URL": with(db.PrimaryURL), "RIVERS_DATABASE_URL": with(db.SecondaryURL)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := openStores(t.Context(), c, c.logger(io.Discard), guest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for store, pool := range map[string]*pgxpool.Pool{"primary": s.primary, "secondary": s.secondary} {
+			var got string
+			if err := pool.QueryRow(t.Context(), `SHOW plan_cache_mode`).Scan(&got); err != nil {
+				t.Fatal(err)
+			}
+			if got != want {
+				t.Errorf("asked for %q, the %s store has plan_cache_mode %s, want %s", asked, store, got, want)
+			}
+		}
+		if err := s.close(context.Background(), c); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
