@@ -89,7 +89,7 @@ type beginner interface {
 	BeginTx(context.Context, pgx.TxOptions) (pgx.Tx, error)
 }
 
-// inTxOn is inTx on what begins the transaction.
+// inTxOn is inTx on a pool or on one connection.
 func inTxOn[T any](ctx context.Context, db beginner, fn func(pgx.Tx) (T, error)) (T, error) {
 	var out T
 	for attempt := 1; ; attempt++ {
