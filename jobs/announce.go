@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,6 +20,10 @@ import (
 // nothing. It is safe for concurrent use.
 type Announcer struct {
 	client *riverqueue.Client[pgx.Tx]
+	// seldom announces changes for whose jobs nobody waits.
+	seldom *riverqueue.Client[pgx.Tx]
+	// lookout is that of the workers of this process, nil without any; see Config.Announcer.
+	lookout atomic.Pointer[lookout]
 }
 
 var _ timelines.Announcer = (*Announcer)(nil)
@@ -30,7 +35,11 @@ func NewAnnouncer(log *slog.Logger) (*Announcer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("job queue: %w", err)
 	}
-	return &Announcer{client: client}, nil
+	seldom, err := newInserter(log, seldomCooldown)
+	if err != nil {
+		return nil, fmt.Errorf("job queue: %w", err)
+	}
+	return &Announcer{client: client, seldom: seldom}, nil
 }
 
 // newInserter returns a client that inserts only. It wakes the workers of a queue once in a cooldown at most.
@@ -43,14 +52,20 @@ func newInserter(log *slog.Logger, cooldown time.Duration) (*riverqueue.Client[p
 	})
 }
 
-// announceCooldown is how long this announcer waits after it has woken a queue's
-// workers before it wakes them again. The wake-up is a NOTIFY in the change's
-// transaction. A transaction that notifies holds a lock of the whole server while it
-// commits, so not every change of a busy node should. The fetch that the last wake-up
-// caused finds most jobs that were inserted meanwhile. A job that is committed later, or
-// after a wake-up that was rolled back, waits for the next wake-up, or for a look of the
-// node that works the job of the last one (Config.PollInterval).
-const announceCooldown = riverqueue.FetchCooldownMin
+// These are how long an announcer waits after it has woken a queue's workers before it
+// wakes them again. The wake-up is a NOTIFY in the change's transaction. A transaction that
+// notifies holds a lock of the whole server while it commits, so not every change of a busy
+// node should. The fetch that the last wake-up caused finds most jobs that were inserted
+// meanwhile. A job that is committed later, or after a wake-up that was rolled back, waits
+// for the next wake-up, or for a look of its node (Config.PollInterval).
+//
+// A change of a post, such as a like, has its Tier 1 done by its node at once (tiers). Nobody waits for
+// its job, and a wake-up for each would be a fetch for each. So the jobs of such changes are
+// fetched together.
+const (
+	announceCooldown = riverqueue.FetchCooldownMin
+	seldomCooldown   = DefaultPollInterval
+)
 
 // AnnounceTx inserts the jobs for events, all in one statement, and wakes the
 // workers up when tx commits. Events about the same post become one job.
@@ -66,10 +81,23 @@ func (a *Announcer) AnnounceTx(ctx context.Context, tx pgx.Tx, events ...timelin
 	if len(params) == 0 {
 		return nil
 	}
-	if _, err := a.client.InsertManyTx(ctx, tx, params); err != nil {
+	client := a.seldom
+	if slices.ContainsFunc(events, isWaitedFor) {
+		client = a.client
+	}
+	if _, err := client.InsertManyTx(ctx, tx, params); err != nil {
 		return fmt.Errorf("announce: %w", err)
 	}
+	if l := a.lookout.Load(); l != nil {
+		l.expect()
+	}
 	return nil
+}
+
+// isWaitedFor reports whether what an event asks for is done by its job alone.
+func isWaitedFor(e timelines.Event) bool {
+	_, touched := e.(timelines.Touched)
+	return !touched
 }
 
 // batchPosts is how many posts of a batch one job brings to rivers. A job then takes

@@ -67,12 +67,64 @@ func TestPickedUpBySignal(t *testing.T) {
 	}
 }
 
+// A change has its own node look for the job, which may have woken nobody, and wakes nobody if the wake-up of the change
+// before it was rolled back.
+func TestAChangeHasItsNodeLook(t *testing.T) {
+	pool := prepare(t)
+	cfg := config(t, pool, &calls{})
+	cfg.Announcer = announcer(t)
+	j, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop(t, j)
+	if _, looks := j.lookout.pause(); looks {
+		t.Fatal("a node without work looks")
+	}
+	if err := pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+		return cfg.Announcer.AnnounceTx(t.Context(), tx, timelines.Touched{PostID: 1})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, looks := j.lookout.pause(); !looks {
+		t.Error("the node of a change does not look for its job")
+	}
+}
+
+// A job that somebody waits for wakes the workers, however little time has passed since a change of a post woke them.
+func TestJobsThatAreWaitedForAlwaysWake(t *testing.T) {
+	pool := prepare(t)
+	picked, bumped := make(chan int64, 10), make(chan int64, 10)
+	c := &calls{complete: true, distribute: func(_ context.Context, touched timelines.Touched) error {
+		picked <- touched.PostID
+		return nil
+	}, bump: func(_ context.Context, u timelines.PendingBump) error {
+		bumped <- u.PostID
+		return nil
+	}}
+	cfg := config(t, pool, c)
+	cfg.PollInterval, cfg.IdlePollInterval = never, never
+	start(t, cfg)
+	a := announcer(t)
+	var err error
+	if a.seldom, err = newInserter(quiet, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for _, events := range [][]timelines.Event{{timelines.Touched{PostID: 1}}, {timelines.Touched{PostID: 2}, timelines.PendingBump{PostID: 2}}} {
+		if err := pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error { return a.AnnounceTx(t.Context(), tx, events...) }); err != nil {
+			t.Fatal(err)
+		}
+		receive(t, "a change", picked)
+	}
+	receive(t, "the block of the second", bumped)
+}
+
 // BenchmarkPickup is the time from before a change's commit until a worker has
-// its job: what the queue adds to Tier 1.
+// its job, if somebody waits for it.
 func BenchmarkPickup(b *testing.B) {
 	pool := prepare(b)
 	picked := make(chan time.Time, 1)
-	c := &calls{distribute: func(context.Context, timelines.Touched) error {
+	c := &calls{bump: func(context.Context, timelines.PendingBump) error {
 		picked <- time.Now()
 		return nil
 	}}
@@ -82,7 +134,7 @@ func BenchmarkPickup(b *testing.B) {
 	for b.Loop() {
 		var committing time.Time
 		err := pgx.BeginFunc(b.Context(), pool, func(tx pgx.Tx) error {
-			err := a.AnnounceTx(b.Context(), tx, timelines.Touched{PostID: 4, Timelines: []int64{1, 2, 3}})
+			err := a.AnnounceTx(b.Context(), tx, timelines.PendingBump{PostID: 4})
 			committing = time.Now()
 			return err
 		})
@@ -127,8 +179,8 @@ func TestOneStatementHoweverManyEvents(t *testing.T) {
 	events = append(events, timelines.Replace{ViewerID: 1}, timelines.PendingBump{PostID: 1})
 	a := announcer(t)
 	err = pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
-		// The first insert of a process also asks the server for its version.
-		if err := a.AnnounceTx(t.Context(), tx, timelines.Touched{PostID: 1}); err != nil {
+		// The first insert of a client also asks the server for its version.
+		if err := a.AnnounceTx(t.Context(), tx, timelines.PendingBump{PostID: 1}); err != nil {
 			return err
 		}
 		sent.seen = nil

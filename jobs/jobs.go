@@ -118,6 +118,8 @@ const keepCompleted = 10 * time.Minute
 type Config struct {
 	// Pool is the primary database. Jobs opens connections of its own to it.
 	Pool *pgxpool.Pool
+	// Announcer is that of this process: the workers look for its jobs (announceCooldown); nil: none.
+	Announcer *Announcer
 	// Tiers, Rivers and Timelines do the work.
 	Tiers     Tiers
 	Rivers    Rivers
@@ -288,6 +290,9 @@ func New(cfg Config) (*Jobs, error) {
 	j.sources = cfg.Sources.On(j.sourcesPool)
 	j.metrics = newMetrics(j)
 	j.lookout = newLookout(pool, cfg.PollInterval, cfg.Log)
+	if cfg.Announcer != nil {
+		cfg.Announcer.lookout.Store(j.lookout)
+	}
 	if j.client, err = j.newClient(); err != nil {
 		j.closePools()
 		return nil, fmt.Errorf("jobs: %w", err)

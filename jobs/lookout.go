@@ -15,9 +15,9 @@ import (
 // it has none.
 //
 // Workers learn of a new job by a notification at its commit. Some jobs become due without one:
-// a failed job whose pause has passed (retry), a job of a dead node (presence), and a job whose
-// change was committed just after another one had woken the workers (announceCooldown). Each of
-// these follows upon work within moments, so looking is needed only then: often at first, then less
+// a failed job whose pause has passed (retry), a job of a dead node (presence), and a job that
+// was announced just after another one had woken the workers (announceCooldown). Each of
+// these follows upon work or a change within moments, so looking is needed only then: often at first, then less
 // and less often. The queue's own polls find what is left, as when a notification is lost: see
 // Config.IdlePollInterval.
 //

@@ -37,6 +37,7 @@ type node struct {
 	counts  *prometheus.Registry // metrics that ask a database whenever they are collected
 
 	stores    *stores
+	announcer *jobs.Announcer
 	timelines *timelines.Store
 	rivers    *rivers.Store
 	// home makes home pages; nil: rivers do.
@@ -73,8 +74,7 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 	if err := n.stores.migrate(ctx); err != nil {
 		return nil, n.stores.advise(c, err)
 	}
-	announcer, err := jobs.NewAnnouncer(n.log)
-	if err != nil {
+	if n.announcer, err = jobs.NewAnnouncer(n.log); err != nil {
 		return nil, err
 	}
 	figures := newFigures()
@@ -85,7 +85,7 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 	options.Previews = c.previews
 	options.SignUp, options.Private = c.signUp, c.private
 	options.PostFiles, options.CommentFiles = c.postFiles, c.commentFiles
-	n.timelines = timelines.Open(n.stores.primary, announcer, options)
+	n.timelines = timelines.Open(n.stores.primary, n.announcer, options)
 	n.rivers = rivers.Open(n.stores.secondary, n.timelines, n.log, rivers.Options{
 		GraceHome: c.graceHome,
 		Grace:     c.grace,
@@ -174,6 +174,7 @@ func (n *node) jobs(ctx context.Context, files blobs.Store) (*jobs.Jobs, error) 
 	return jobs.New(jobs.Config{
 		Callback:        callback,
 		Pool:            n.stores.primary,
+		Announcer:       n.announcer,
 		Tiers:           n.tiers,
 		Rivers:          n.rivers,
 		Timelines:       n.timelines.Maintenance,

@@ -135,7 +135,7 @@ func NewLively(t testing.TB) *Site {
 		t.Fatal(err)
 	}
 	work, err := jobs.New(jobs.Config{
-		Pool: s.DB.Primary, Tiers: s.Tiers, Rivers: s.Rivers, Timelines: s.Store.Maintenance, Staff: admin.Open(s.Store), Exports: exports.Open(s.Store), Changes: changes.Open(s.Store, 0), Hooks: hooks.Open(s.Store), Lines: lines.Open(s.Rivers, changes.Open(s.Store, 0), s.HTTP.URL), Bulk: bulk.Open(s.Store), Leaving: leaving.Open(s.Store), Files: s.Store.Files, Blobs: s.Blobs,
+		Pool: s.DB.Primary, Announcer: announcer, Tiers: s.Tiers, Rivers: s.Rivers, Timelines: s.Store.Maintenance, Staff: admin.Open(s.Store), Exports: exports.Open(s.Store), Changes: changes.Open(s.Store, 0), Hooks: hooks.Open(s.Store), Lines: lines.Open(s.Rivers, changes.Open(s.Store, 0), s.HTTP.URL), Bulk: bulk.Open(s.Store), Leaving: leaving.Open(s.Store), Files: s.Store.Files, Blobs: s.Blobs,
 		Links: s.Store.Links, Fetch: client, Pushes: s.Store.Pushes, Sources: sources.Open(s.Store), Callback: s.HTTP.URL,
 		DueEvery: 200 * time.Millisecond,
 		Log:      s.log.logger(),
