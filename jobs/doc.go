@@ -11,8 +11,8 @@
 //   - When a process ends in the middle of its jobs, another one, or the same one
 //     started again, works them two to three seconds later (presence).
 //   - Neither Tier 2, nor a rebuild, nor stored home feeds take a worker from Tier 1.
-//   - A job whose notification is lost is found: soon while the node has work (lookout), else by
-//     the polls of its queue (Config.IdlePollInterval).
+//   - A job that wakes nobody is found: within tenths of a second while its node, or one that works, looks (lookout), else by
+//     the polls of its queue (Config.IdlePollInterval). So is one whose notification is lost.
 //
 // The kinds of jobs:
 //
