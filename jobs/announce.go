@@ -56,8 +56,9 @@ func newInserter(log *slog.Logger, cooldown time.Duration) (*riverqueue.Client[p
 // wakes them again. The wake-up is a NOTIFY in the change's transaction. A transaction that
 // notifies holds a lock of the whole server while it commits, so not every change of a busy
 // node should. The fetch that the last wake-up caused finds most jobs that were inserted
-// meanwhile. A job that is committed later, or after a wake-up that was rolled back, waits
-// for the next wake-up, or for a look of its node (Config.PollInterval).
+// meanwhile. A job that is committed later, or after a wake-up that was rolled back (as when a
+// change that lost a race is run again), waits for the next wake-up, or for a look of its node (Config.PollInterval). The
+// process of a command has no workers that look: its jobs are found by the looks of a node that has worked one, or by a poll.
 //
 // A change of a post, such as a like, has its Tier 1 done by its node at once (tiers). Nobody waits for
 // its job, and a wake-up for each would be a fetch for each. So the jobs of such changes are

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"pgregory.net/rapid"
 
 	"riverrun/timelines"
@@ -91,6 +92,33 @@ func TestAChangeHasItsNodeLook(t *testing.T) {
 	}
 }
 
+// Changes of posts that follow each other wake the workers once: their jobs are fetched together.
+func TestChangesOfPostsWakeTogether(t *testing.T) {
+	pool := prepare(t)
+	conn, sent := traced(t, pool)
+	a := announcer(t)
+	var err error
+	if a.seldom, err = newInserter(quiet, time.Hour); err != nil { // however slow the machine is
+		t.Fatal(err)
+	}
+	for post := range int64(20) {
+		if err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+			return a.AnnounceTx(t.Context(), tx, timelines.Touched{PostID: post})
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	woken := 0
+	for _, sql := range sent.seen {
+		if strings.Contains(sql, "PGNotifyMany") {
+			woken++
+		}
+	}
+	if woken != 1 {
+		t.Errorf("20 changes woke the workers %d times, want once", woken)
+	}
+}
+
 // A job that somebody waits for wakes the workers, however little time has passed since a change of a post woke them.
 func TestJobsThatAreWaitedForAlwaysWake(t *testing.T) {
 	pool := prepare(t)
@@ -158,8 +186,9 @@ func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.
 
 func (s *statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-func TestOneStatementHoweverManyEvents(t *testing.T) {
-	pool := prepare(t)
+// traced opens a connection, and returns with it what it sends.
+func traced(t *testing.T, pool *pgxpool.Pool) (*pgx.Conn, *statements) {
+	t.Helper()
 	sent := &statements{}
 	connConfig := pool.Config().ConnConfig
 	connConfig.Tracer = sent
@@ -167,18 +196,24 @@ func TestOneStatementHoweverManyEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := conn.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
+	return conn, sent
+}
+
+func TestOneStatementHoweverManyEvents(t *testing.T) {
+	pool := prepare(t)
+	conn, sent := traced(t, pool)
 	var events []timelines.Event
 	for post := range int64(300) {
 		events = append(events, timelines.Touched{PostID: post, Timelines: []int64{post, post + 1}})
 	}
 	events = append(events, timelines.Replace{ViewerID: 1}, timelines.PendingBump{PostID: 1})
 	a := announcer(t)
-	err = pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
 		// The first insert of a client also asks the server for its version.
 		if err := a.AnnounceTx(t.Context(), tx, timelines.PendingBump{PostID: 1}); err != nil {
 			return err

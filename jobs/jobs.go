@@ -118,7 +118,8 @@ const keepCompleted = 10 * time.Minute
 type Config struct {
 	// Pool is the primary database. Jobs opens connections of its own to it.
 	Pool *pgxpool.Pool
-	// Announcer is that of this process: the workers look for its jobs (announceCooldown); nil: none.
+	// Announcer is that of this process, nil if it announces nothing. This node looks for jobs of it that woke nobody
+	// (seldomCooldown).
 	Announcer *Announcer
 	// Tiers, Rivers and Timelines do the work.
 	Tiers     Tiers
@@ -175,7 +176,7 @@ type Config struct {
 	// changes within the cooldown together.
 	LaterCooldown time.Duration
 	// PollInterval is how often this node looks for jobs whose wake-up did not come (see
-	// announceCooldown) and for retries that are due, while it has work (see lookout). One
+	// seldomCooldown) and for retries that are due, while it has work (see lookout). One
 	// look is one statement for all queues.
 	PollInterval time.Duration
 	// IdlePollInterval is how often the workers of Tier 1 look by themselves, whether or not the

@@ -16,7 +16,7 @@ import (
 //
 // Workers learn of a new job by a notification at its commit. Some jobs become due without one:
 // a failed job whose pause has passed (retry), a job of a dead node (presence), and a job that
-// was announced just after another one had woken the workers (announceCooldown). Each of
+// was announced just after another one had woken the workers (seldomCooldown). Each of
 // these follows upon work or a change within moments, so looking is needed only then: often at first, then less
 // and less often. The queue's own polls find what is left, as when a notification is lost: see
 // Config.IdlePollInterval.
