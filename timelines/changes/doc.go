@@ -15,11 +15,12 @@
 //
 // # The log
 //
-// A relay moves rows to the log ([Store.Relay]): of each shard the oldest of each post, at most one of a
-// post in a batch. It numbers them in the transaction that inserts them, and holds the row with the last number until
+// A relay moves rows to the log ([Store.Relay]), the oldest of each shard. It numbers them in the transaction that inserts
+// them, those of one post in their order, and holds the row with the last number until
 // the commit. So no number becomes visible after a greater one, and a reader that goes on after a number
 // misses nothing, even if a change takes long to commit. Moving a row is one transaction, so a row is in the
-// log once, whenever the relay is killed.
+// log once, whenever the relay is killed. What leaves riverrun has of each post the last change in a batch: rivers/lines
+// sees to that.
 //
 // The log is a ring of 32 tables, one for each day. A day that is not kept any more is truncated
 // ([Store.Trim]), which takes the same time for a million rows as for one.

@@ -57,8 +57,8 @@ func (s *Store) Waiting(ctx context.Context) ([]int, error) {
 	return shards, nil
 }
 
-// Relay moves the oldest rows of these shards to the log, at most one of each post. The shards are in order. It returns how
-// many it moved, and whether there are more. It waits while another process relays one of the shards.
+// Relay moves the oldest rows of these shards to the log. The shards are in order. It returns how many it moved, and whether
+// there may be more. It waits while another process relays one of the shards.
 func (s *Store) Relay(ctx context.Context, shards []int) (moved int64, more bool, err error) {
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		// Readers go on after a number, so no crash of the database may give it to another row. All take the
@@ -73,12 +73,9 @@ func (s *Store) Relay(ctx context.Context, shards []int) (moved int64, more bool
 		each := max(1, batch/len(shards))
 		// The last statement: whoever wants the next number waits until the commit.
 		const query = `
-			WITH looked AS (
+			WITH oldest AS (
 				SELECT o.* FROM unnest(@shards::smallint[]) s
 				CROSS JOIN LATERAL (SELECT * FROM outbox o WHERE o.shard = s ORDER BY o.id LIMIT @each) o
-			), oldest AS (
-				SELECT DISTINCT ON (kind, post_id, account_id, timeline_id) * FROM looked
-				ORDER BY kind, post_id, account_id, timeline_id, id
 			), taken AS (
 				DELETE FROM outbox o USING oldest w WHERE o.shard = w.shard AND o.id = w.id
 			), many AS (
@@ -93,15 +90,10 @@ func (s *Store) Relay(ctx context.Context, shards []int) (moved int64, more bool
 				SELECT seq, (seq >> @bit) % @ring, shard, id, kind, post_id, version, account_id, timeline_id, made_at, places
 				FROM numbered
 			)
-			SELECT many.n, (SELECT count(*) FROM looked),
-				EXISTS (SELECT FROM looked GROUP BY shard HAVING count(*) = @each) FROM many`
-		var looked int64
-		var full bool
-		err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
+			SELECT n, EXISTS (SELECT FROM oldest GROUP BY shard HAVING count(*) = @each) FROM many`
+		return tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
 			"shards": shards, "each": each, "first": first, "bit": dayBit, "ring": ring,
-		}).Scan(&moved, &looked, &full)
-		more = looked > moved || full
-		return err
+		}).Scan(&moved, &more)
 	})
 	if err != nil {
 		return 0, false, fmt.Errorf("relay shards %v of the outbox: %w", shards, err)
