@@ -44,8 +44,8 @@ func (m Message) empty() bool {
 // part of a change's own transaction.
 //
 // A node's own listeners hear a message at once, those of other nodes through the server.
-// While one notification is on its way, further messages gather and go together. If they
-// are more than one payload holds, they become All. After a lost connection is back, this
+// While one notification is on its way, and for a moment after it, further messages gather and go
+// together. If they are more than one payload holds, they become All. After a lost connection is back, this
 // node's listeners hear All.
 type Bus struct {
 	pool *pgxpool.Pool
@@ -54,6 +54,8 @@ type Bus struct {
 	// quiet is how long the connection may be silent before it is pinged: a connection can
 	// die without notice. Tests set it lower.
 	quiet time.Duration
+	// pause is the least time between two notifications. Tests set it higher.
+	pause time.Duration
 
 	// mu guards what follows.
 	mu        sync.Mutex
@@ -85,7 +87,7 @@ type payload struct {
 // NewBus returns a bus that is not connected yet: published messages reach
 // this process's own listeners only.
 func NewBus(pool *pgxpool.Pool, node string, log *slog.Logger) *Bus {
-	return &Bus{pool: pool, node: node, log: log, quiet: 10 * time.Second, listeners: map[int]func(Message){}, wake: make(chan struct{}, 1)}
+	return &Bus{pool: pool, node: node, log: log, quiet: 10 * time.Second, pause: 10 * time.Millisecond, listeners: map[int]func(Message){}, wake: make(chan struct{}, 1)}
 }
 
 // Subscribe calls fn for every message until cancel is called. fn must be quick, must not
@@ -275,6 +277,11 @@ func (b *Bus) speak(ctx context.Context) {
 		if err := b.send(ctx); err != nil && ctx.Err() == nil {
 			// Other nodes find the change when they next compare their pages with the rivers.
 			b.log.WarnContext(ctx, "bus message not sent", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(b.pause):
 		}
 	}
 }

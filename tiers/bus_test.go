@@ -109,6 +109,30 @@ func TestBusSaysNothingForNothing(t *testing.T) {
 	}
 }
 
+// A message goes at once. Those that follow it soon go together, each change of a busy site not alone.
+func TestBusPauses(t *testing.T) {
+	db := testdb.New(t)
+	a, b := newEar(t, db, "a"), newEar(t, db, "b")
+	a.SetPause(time.Second)
+	b.start()
+	a.start()
+	a.Publish(tiers.Message{Posts: []int64{1}})
+	if diff := cmp.Diff(tiers.Message{Posts: []int64{1}}, b.next()); diff != "" {
+		t.Errorf("first message heard (-want +got):\n%s", diff)
+	}
+	var want tiers.Message
+	for post := range int64(10) {
+		want.Posts = append(want.Posts, 2+post)
+		a.Publish(tiers.Message{Posts: []int64{2 + post}})
+		if _, err := db.Secondary.Exec(t.Context(), `SELECT 1`); err != nil { // the bus could have sent it by now
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(want, b.next()); diff != "" {
+		t.Errorf("second message heard (-want +got):\n%s", diff)
+	}
+}
+
 // While a bus is not connected messages gather, as they do while one is on its
 // way; all go together, or as All beyond one notification's size.
 func TestBusCoalesces(t *testing.T) {
