@@ -116,12 +116,13 @@ func insertParams(events []timelines.Event, now time.Time) ([]riverqueue.InsertM
 			if i, ok := distributes[e.PostID]; ok {
 				args := params[i].Args.(distributeArgs)
 				args.Timelines = union(args.Timelines, e.Timelines)
+				args.Unpushed = args.Unpushed && e.Unpushed
 				params[i].Args = args
 				continue
 			}
 			distributes[e.PostID] = len(params)
 			params = append(params, riverqueue.InsertManyParams{Args: distributeArgs{
-				PostID: e.PostID, Timelines: union(nil, e.Timelines), At: timelines.Micros(now), Change: e.Change,
+				PostID: e.PostID, Timelines: union(nil, e.Timelines), At: timelines.Micros(now), Change: e.Change, Unpushed: e.Unpushed,
 			}})
 		case timelines.TouchedBatch:
 			for part := range slices.Chunk(e, batchPosts) {

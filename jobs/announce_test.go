@@ -250,9 +250,9 @@ func TestNoEventsNoStatement(t *testing.T) {
 func TestInsertParams(t *testing.T) {
 	now := time.UnixMicro(1234567)
 	params, err := insertParams([]timelines.Event{
-		timelines.Touched{PostID: 9, Timelines: []int64{3, 1}, Change: 5},
+		timelines.Touched{PostID: 9, Timelines: []int64{3, 1}, Change: 5, Unpushed: true},
 		timelines.Replace{ViewerID: 5, Kinds: []string{"home"}},
-		timelines.Touched{PostID: 8, Change: 5},
+		timelines.Touched{PostID: 8, Change: 5, Unpushed: true},
 		timelines.Touched{PostID: 9, Timelines: []int64{2, 3}, Change: 5},
 		timelines.PendingBump{PostID: 9, After: 77},
 		timelines.Replace{Everybody: true},
@@ -275,7 +275,7 @@ func TestInsertParams(t *testing.T) {
 	want := []string{
 		`distribute {"post_id":9,"timelines":"1,2,3","at":1234567,"change":5}`,
 		`replace {"viewer_id":5,"kinds":["home"]}`,
-		`distribute {"post_id":8,"timelines":"","at":1234567,"change":5}`,
+		`distribute {"post_id":8,"timelines":"","at":1234567,"change":5,"unpushed":true}`,
 		`bump {"post_id":9,"after":77}`,
 		`replace {"everybody":true}`,
 		`replace {"account_id":4,"kinds":["user"]}`,

@@ -67,6 +67,8 @@ type distributeArgs struct {
 	At int64 `json:"at"`
 	// Change is its name (timelines.Change), 0 if it has none.
 	Change uint64 `json:"change,omitempty"`
+	// Unpushed is that of the event.
+	Unpushed bool `json:"unpushed,omitempty"`
 }
 
 func (distributeArgs) Kind() string { return "distribute" }

@@ -20,14 +20,17 @@ import (
 	"riverrun/timelines/push"
 )
 
-// told is a Rivers that has something to tell one account.
+// told is a Rivers that has something to tell one account. Each change tells it.
 type told struct {
 	*calls
 	account int64
 	latest  atomic.Int64
 }
 
-func (r *told) Told(context.Context, []timelines.Touched) ([]int64, error) {
+func (r *told) Told(_ context.Context, touched []timelines.Touched) ([]int64, error) {
+	if len(touched) == 0 {
+		return nil, nil
+	}
 	return []int64{r.account}, nil
 }
 
@@ -121,6 +124,19 @@ func TestBrowsersAreTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		return n
+	}
+	for _, unpushed := range []bool{true, false} {
+		touched := []timelines.Touched{{PostID: probe, Unpushed: unpushed}}
+		if err := j.distribute(t.Context(), touched, 0, 1, func() {}); err != nil {
+			t.Fatal(err)
+		}
+		var pushes bool
+		if err := pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM queue.river_job WHERE kind = 'push')`).Scan(&pushes); err != nil {
+			t.Fatal(err)
+		}
+		if pushes == unpushed {
+			t.Errorf("a push is to come: %t, after a change that says that it tells no browser: %t", pushes, unpushed)
+		}
 	}
 	happens(0)
 	happens(5)

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,7 +28,7 @@ type distributeWorker struct {
 
 // Work implements riverqueue.Worker.
 func (w *distributeWorker) Work(ctx context.Context, job *riverqueue.Job[distributeArgs]) error {
-	t := timelines.Touched{PostID: job.Args.PostID, Timelines: job.Args.Timelines}
+	t := timelines.Touched{PostID: job.Args.PostID, Timelines: job.Args.Timelines, Unpushed: job.Args.Unpushed}
 	applied := func() { w.jobs.metrics.applied(tier1, job.Args.At) }
 	if err := w.jobs.distribute(ctx, []timelines.Touched{t}, job.Args.Change, job.Args.At, applied); err != nil {
 		return fmt.Errorf("distribute post %d: %w", t.PostID, err)
@@ -62,7 +63,7 @@ func (j *Jobs) distribute(ctx context.Context, touched []timelines.Touched, chan
 		j.metrics.applied(tier2, changedAt)
 	}
 	j.relay.wake()
-	told, err := j.cfg.Rivers.Told(ctx, touched)
+	told, err := j.cfg.Rivers.Told(ctx, slices.DeleteFunc(slices.Clone(touched), func(t timelines.Touched) bool { return t.Unpushed }))
 	if err != nil {
 		return err
 	}

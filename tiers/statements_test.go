@@ -91,9 +91,9 @@ func TestAChangeCostsFewStatements(t *testing.T) {
 		primary, secondary int
 		act                func() timelines.Change
 	}{
-		{"a like", 10, 3, func() timelines.Change { return w.like(n, ann, post.Code) }},
-		{"its end", 11, 3, func() timelines.Change { return w.unlike(n, ann, post.Code) }},
-		{"a comment", 13, 3, func() timelines.Change { return w.comment(n, ann, post.Code, "well said") }},
+		{"a like", 8, 3, func() timelines.Change { return w.like(n, ann, post.Code) }},
+		{"its end", 8, 3, func() timelines.Change { return w.unlike(n, ann, post.Code) }},
+		{"a comment", 12, 3, func() timelines.Change { return w.comment(n, ann, post.Code, "well said") }},
 		{"a post", 13, 3, func() timelines.Change { return w.post(n, bob, "second") }},
 	} {
 		ofPrimary.take()

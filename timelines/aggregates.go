@@ -98,58 +98,45 @@ func (s *core) updateAggregatesTx(ctx context.Context, tx pgx.Tx, p lockedPost, 
 	return touched, nil
 }
 
-// belonging is what a look at an aggregate found, after a like, comment or save that counts there, or
-// with adds false after one was taken back. Nearly always nothing follows: the post stands there
-// already, or is not near the threshold. A few look-ups find that out first, because the whole question
-// costs more than a like.
+// belonging is how near a post was to an aggregate, best or mostfaved, before a like, comment or save came or went. Nearly
+// always nothing follows: the post stands there already, or is not near the threshold. The whole question costs more than
+// a like.
 type belonging struct {
-	adds         bool
-	stands       bool
-	signs, least int
+	stands bool
+	// marks are likes or saves, and comments count only for best. Neither is counted beyond what is asked.
+	marks, comments int
+	least           int // the threshold
 }
 
-// maybe reports whether updateAggregatesTx may find something to do.
-func (b *belonging) maybe() bool { return b.stands != b.adds && (!b.adds || b.signs >= b.least) }
+// mayEnter reports whether updateAggregatesTx may find something to do after one more. There are at least as many likes
+// and comments together as people.
+func (b *belonging) mayEnter() bool { return !b.stands && b.marks+b.comments+1 >= b.least }
 
-// queueAggregate adds the look at one aggregate, best or mostfaved, to a batch.
-func (s *core) queueAggregate(b *pgx.Batch, p lockedPost, kind string, adds bool) *belonging {
-	// There are at least as many likes and comments together as people. With
-	// the limit in the text the server knows how few rows it reads.
-	const standing = `
-		SELECT EXISTS (
+// mayLeave is mayEnter after a like or save was taken back. Each of the others is another person's, but one may be the
+// author's, who does not count.
+func (b *belonging) mayLeave() bool { return b.stands && b.marks-2 < b.least }
+
+// belongs returns the columns of a query of posts p that say how near the post is to an aggregate, and where
+// to scan them.
+func (s *core) belongs(kind string) (columns string, b *belonging) {
+	// With the limit in the text the server knows how few rows it reads.
+	const standing = `EXISTS (
 			SELECT FROM timelines t CROSS JOIN LATERAL (
-				SELECT e.withdrawn FROM timeline_entries e WHERE e.post_id = @post AND e.timeline_id = t.id LIMIT 1) e
-			WHERE t.kind = @kind AND t.their_id = 0 AND t.term = '' AND NOT e.withdrawn)`
-	const talk = standing + `,
-			(SELECT count(*) FROM (
-				SELECT post_id FROM likes WHERE post_id >= @post ORDER BY post_id, account_id LIMIT %[1]d) l
-			WHERE post_id = @post)
-			+ (SELECT count(*) FROM (
-				SELECT post_id FROM comments WHERE post_id >= @post AND deleted_at IS NULL
-				ORDER BY post_id, created_at, id LIMIT %[1]d) c
-			WHERE post_id = @post)`
-	const kept = standing + `,
-			(SELECT count(*) FROM (
-				SELECT post_id FROM faves WHERE post_id >= @post ORDER BY post_id, account_id LIMIT %[1]d) f
-			WHERE post_id = @post)`
-	query, found := talk, &belonging{adds: adds, least: s.opts.BestOf}
+				SELECT e.withdrawn FROM timeline_entries e WHERE e.post_id = p.id AND e.timeline_id = t.id LIMIT 1) e
+			WHERE t.kind = '%s' AND t.their_id = 0 AND t.term = '' AND NOT e.withdrawn),
+		(SELECT count(*) FROM (
+			SELECT post_id FROM %s WHERE post_id >= p.id ORDER BY post_id, account_id LIMIT %d) m
+		WHERE post_id = p.id), `
 	if kind == kinds.MostFaved {
-		query, found.least = kept, s.opts.MostFaved
+		b = &belonging{least: s.opts.MostFaved}
+		return fmt.Sprintf(standing+`0`, kind, "faves", b.least+2), b
 	}
-	b.Queue(fmt.Sprintf(query, found.least), pgx.StrictNamedArgs{"post": p.ID, "kind": kind}).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&found.stands, &found.signs) })
-	return found
+	b = &belonging{least: s.opts.BestOf}
+	return fmt.Sprintf(standing+`(SELECT count(*) FROM (
+			SELECT post_id FROM comments WHERE post_id >= p.id AND deleted_at IS NULL
+			ORDER BY post_id, created_at, id LIMIT %d) c
+		WHERE post_id = p.id)`, kind, "likes", b.least+2, b.least), b
 }
 
-// updateAggregateTx is updateAggregatesTx of one kind after a look at it (queueAggregate).
-func (s *core) updateAggregateTx(ctx context.Context, tx pgx.Tx, p lockedPost, kind string, adds bool) ([]int64, error) {
-	b := &pgx.Batch{}
-	found := s.queueAggregate(b, p, kind, adds)
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
-		return nil, fmt.Errorf("look at aggregate: %w", err)
-	}
-	if !found.maybe() {
-		return nil, nil
-	}
-	return s.updateAggregatesTx(ctx, tx, p, kind)
-}
+// dest is where to scan the columns of belongs.
+func (b *belonging) dest() []any { return []any{&b.stands, &b.marks, &b.comments} }

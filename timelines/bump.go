@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/notices"
 )
 
 const (
@@ -206,8 +207,7 @@ func (s *core) enterArgs(p lockedPost) pgx.StrictNamedArgs {
 // hold it any more, and returns them. It reads the reasons from the stored rows, under
 // the post's lock, so it does not matter which reason went.
 func withdrawTx(ctx context.Context, tx pgx.Tx, post, account int64) ([]int64, error) {
-	query, args := withdrawal(post, account)
-	rows, err := tx.Query(ctx, query, args)
+	rows, err := tx.Query(ctx, withdrawal("").String(), pgx.StrictNamedArgs{"post": post, "account": account})
 	left, err := collectIDs(rows, err, "timelines left")
 	if err != nil {
 		return nil, err
@@ -216,33 +216,41 @@ func withdrawTx(ctx context.Context, tx pgx.Tx, post, account int64) ([]int64, e
 	return left, nil
 }
 
-// withdrawal is the statement of withdrawTx.
-func withdrawal(post, account int64) (query string, args pgx.StrictNamedArgs) {
-	query = `
-		WITH reasons AS (
-			SELECT EXISTS (SELECT FROM likes WHERE post_id = @post AND account_id = @account) AS liked,
-				EXISTS (SELECT FROM comments
-					WHERE post_id = @post AND author_id = @account AND deleted_at IS NULL) AS commented,
-				EXISTS (SELECT FROM faves WHERE post_id = @post AND account_id = @account) AS saved,
-				EXISTS (SELECT FROM posts WHERE id = @post AND author_id = @account) AS wrote
+// withdrawal is the statement of withdrawTx, for @post and @account. If it is a part of one that takes an action back, that
+// action is no reason any more; gone is empty if not.
+func withdrawal(gone kinds.Action) notices.Statement {
+	reason := func(did kinds.Action, exists string) string {
+		if did == gone {
+			return `false AS ` + string(did)
+		}
+		return `EXISTS (` + exists + `) AS ` + string(did)
+	}
+	return notices.Statement{With: `reasons AS (
+			SELECT ` + reason(kinds.Liked, `SELECT FROM likes WHERE post_id = @post AND account_id = @account`) + `,
+				` + reason(kinds.Commented, `SELECT FROM comments
+					WHERE post_id = @post AND author_id = @account AND deleted_at IS NULL`) + `,
+				` + reason(kinds.Saved, `SELECT FROM faves WHERE post_id = @post AND account_id = @account`) + `,
+				` + reason(kinds.Wrote, `SELECT FROM posts WHERE id = @post AND author_id = @account`) + `
 		), pointless AS (
 			SELECT t.id FROM timelines t, reasons r
 			WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsByAction) + ` AND t.their_id = @account AND t.term = '' AND NOT ` + kinds.HoldsByAction() + `
-		), ` + withdrawFromPointless
-	return query, pgx.StrictNamedArgs{"post": post, "account": account}
+		), ` + standingPointless, Do: withdrawStanding}
 }
 
-// withdrawFromPointless takes @post out of the timelines of pointless, an earlier query of
+// standingPointless and withdrawStanding take @post out of the timelines of pointless, an earlier query of
 // the same WITH. Its row in each is looked up by key, however many timelines hold the
 // post.
-const withdrawFromPointless = `standing AS MATERIALIZED (
+const (
+	standingPointless = `standing AS MATERIALIZED (
 			SELECT e.at FROM pointless CROSS JOIN LATERAL (
 				SELECT e.ctid AS at, e.withdrawn FROM timeline_entries e WHERE e.post_id = @post AND e.timeline_id = pointless.id LIMIT 1) e
 			WHERE NOT e.withdrawn
-		)
+		)`
+	withdrawStanding = `
 		UPDATE timeline_entries e SET withdrawn = true
 		FROM standing WHERE e.ctid = standing.at
 		RETURNING e.timeline_id`
+)
 
 // union returns the ids of both lists, sorted, each once.
 func union(a, b []int64) []int64 {

@@ -44,7 +44,7 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		return Change{}, err
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		p, err := lockPostTx(ctx, tx, n.Author, n.Code)
+		p, best, err := s.lockPostNearTx(ctx, tx, n.Author, n.Code, kinds.Best)
 		if err != nil {
 			return Change{}, err
 		}
@@ -81,7 +81,6 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		var entered []int64
 		query, args := s.entering(p, n.Author, kinds.Commented)
 		queueIDs(b, query, args, &entered)
-		belongs := s.queueAggregate(b, p, kinds.Best, true)
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return Change{}, fmt.Errorf("bump post: %w", err)
 		}
@@ -95,7 +94,7 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 			return Change{}, err
 		}
 		var aggregates []int64
-		if belongs.maybe() {
+		if best.mayEnter() {
 			if aggregates, err = s.updateAggregatesTx(ctx, tx, p, kinds.Best); err != nil {
 				return Change{}, err
 			}
@@ -256,7 +255,7 @@ func (s Comments) deleteTx(ctx context.Context, tx pgx.Tx, c Change, p lockedPos
 	if err != nil {
 		return Change{}, err
 	}
-	aggregates, err := s.updateAggregateTx(ctx, tx, p, kinds.Best, false)
+	aggregates, err := s.updateAggregatesTx(ctx, tx, p, kinds.Best)
 	if err != nil {
 		return Change{}, err
 	}

@@ -14,11 +14,12 @@ func (s Posts) Fave(ctx context.Context, actor int64, code string) (Change, erro
 	const query = `
 		INSERT INTO faves (post_id, account_id, created_at) VALUES (@post, @actor, clock_timestamp())
 		ON CONFLICT DO NOTHING`
-	return s.mark(ctx, actor, code, query, kinds.MostFaved, kinds.Saved, nil)
+	return s.mark(ctx, actor, code, marking{query: query, action: kinds.Saved, aggregate: kinds.MostFaved})
 }
 
 // Unfave undoes Fave. For a post that is not saved it succeeds and changes nothing.
 // ErrNotFound if the actor cannot read the post.
 func (s Posts) Unfave(ctx context.Context, actor int64, code string) (Change, error) {
-	return s.unmark(ctx, actor, code, kinds.MostFaved, `DELETE FROM faves WHERE post_id = @post AND account_id = @actor`, nil)
+	const query = `DELETE FROM faves WHERE post_id = @post AND account_id = @actor`
+	return s.mark(ctx, actor, code, marking{query: query, back: true, action: kinds.Saved, aggregate: kinds.MostFaved})
 }

@@ -17,7 +17,7 @@ func TestFave(t *testing.T) {
 	c, err := w.Posts.Fave(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	w.same("change", c, Change{Actor: ann.ID, PostID: p.PostID, Code: p.Code, Touched: ids(faves)})
-	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: ids(faves)}})
+	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: ids(faves), Unpushed: true}})
 	w.same("version", w.version(p.PostID), int64(2))
 	w.same("the post's fresh_at", w.freshAt(p.PostID), fresh)
 	first := w.row(faves, p.PostID)

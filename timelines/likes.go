@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/notices"
@@ -18,7 +17,7 @@ func (s Posts) Like(ctx context.Context, actor int64, code string) (Change, erro
 	const query = `
 		INSERT INTO likes (post_id, account_id, created_at) VALUES (@post, @actor, clock_timestamp())
 		ON CONFLICT DO NOTHING`
-	return s.mark(ctx, actor, code, query, kinds.Best, kinds.Liked, notices.QueueLike)
+	return s.mark(ctx, actor, code, marking{query: query, action: kinds.Liked, aggregate: kinds.Best, tell: notices.Liked})
 }
 
 // Unlike takes the actor's like back. The post leaves the actor's likes, and
@@ -26,78 +25,70 @@ func (s Posts) Like(ctx context.Context, actor int64, code string) (Change, erro
 // people are left. Without a like it succeeds and changes nothing. ErrNotFound if the
 // actor cannot read the post.
 func (s Posts) Unlike(ctx context.Context, actor int64, code string) (Change, error) {
-	return s.unmark(ctx, actor, code, kinds.Best, `DELETE FROM likes WHERE post_id = @post AND account_id = @actor`, notices.QueueUnlike)
+	const query = `DELETE FROM likes WHERE post_id = @post AND account_id = @actor`
+	return s.mark(ctx, actor, code, marking{query: query, back: true, action: kinds.Liked, aggregate: kinds.Best, tell: notices.Unliked})
 }
 
-// mark runs a statement that sets the actor's like or save of a post. If it was not set,
-// the post enters the actor's timelines that it enters by this action, and the aggregate
-// if it now belongs there. tell, if there is one, tells the post's author.
-func (s Posts) mark(ctx context.Context, actor int64, code, query, aggregate string, did kinds.Action, tell telling) (Change, error) {
-	return s.setMark(ctx, actor, code, aggregate, true, tell, func(b *pgx.Batch, p lockedPost, set *marking) {
-		enter, args := s.entering(p, actor, did)
-		args["actor"] = actor
-		b.Queue(`WITH marked AS (`+query+` RETURNING 1), entered AS (`+enter+`)
-			SELECT (SELECT count(*) FROM marked), ARRAY(SELECT timeline_id FROM entered)`, args).
-			QueryRow(func(row pgx.Row) error { return row.Scan(&set.marks, &set.moved) })
-	})
-}
-
-// unmark runs a statement that removes a like or save. The post leaves the actor's
-// timelines, and the aggregate, that have no reason left to hold it. untell takes back what
-// tell told.
-func (s Posts) unmark(ctx context.Context, actor int64, code, aggregate, query string, untell telling) (Change, error) {
-	return s.setMark(ctx, actor, code, aggregate, false, untell, func(b *pgx.Batch, p lockedPost, set *marking) {
-		b.Queue(query, pgx.StrictNamedArgs{"post": p.ID, "actor": actor}).Exec(func(tag pgconn.CommandTag) error {
-			set.marks = tag.RowsAffected()
-			return nil
-		})
-		// The reasons that are left are read when the mark is gone.
-		query, args := withdrawal(p.ID, actor)
-		queueIDs(b, query, args, &set.moved)
-	})
-}
-
-// marking is what a mark did: how many were set or removed, and the timelines that the post entered or left.
+// marking is how a like or save is set, or taken back.
 type marking struct {
-	marks int64
-	moved []int64
+	query     string // of the row, for @post and @actor
+	back      bool
+	action    kinds.Action
+	aggregate string            // the kind that counts it
+	tell      notices.Statement // tells the post's author of it, or takes that back; empty if nobody is told
 }
 
-// telling adds to a batch the statement that tells people of a like, or takes that back. It sets told
-// to their timelines.
-type telling func(b *pgx.Batch, d notices.Doing, told *[]int64)
-
-// setMark sends all that a mark changes in one round trip. Nothing of it stays if the mark stood, or
-// was not there, already.
-func (s Posts) setMark(ctx context.Context, actor int64, code, aggregate string, adds bool, tell telling,
-	queue func(b *pgx.Batch, p lockedPost, set *marking),
-) (Change, error) {
+// mark sets or takes back a like or save of a post. The post enters the actor's timelines that it enters by this action, or
+// leaves those that have no reason left to hold it, and so does the aggregate. If the mark stood, or was not
+// there, already, nothing changes.
+func (s Posts) mark(ctx context.Context, actor int64, code string, m marking) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		p, err := lockPostTx(ctx, tx, actor, code)
+		p, near, err := s.lockPostNearTx(ctx, tx, actor, code, m.aggregate)
 		if err != nil {
 			return Change{}, err
 		}
-		var set marking
-		var told []int64
-		b := &pgx.Batch{}
-		queue(b, p, &set)
-		if tell != nil && actor != p.AuthorID {
-			tell(b, p.doing(actor, 0), &told)
-		}
-		belongs := s.queueAggregate(b, p, aggregate, adds)
-		if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		c := p.change(actor)
+		query, args := s.markQuery(p, actor, m)
+		touched := Touched{PostID: p.ID}
+		var marks int64
+		if err := tx.QueryRow(ctx, query, args).Scan(&marks, &touched.Timelines, &touched.Unpushed); err != nil {
 			return Change{}, fmt.Errorf("mark post: %w", err)
 		}
-		if set.marks == 0 {
-			return Change{}, &unchanged{p.change(actor)}
+		if marks == 0 {
+			return Change{}, &unchanged{c}
 		}
-		if belongs.maybe() {
-			aggregates, err := s.updateAggregatesTx(ctx, tx, p, aggregate)
+		if !m.back && near.mayEnter() || m.back && near.mayLeave() {
+			aggregates, err := s.updateAggregatesTx(ctx, tx, p, m.aggregate)
 			if err != nil {
 				return Change{}, err
 			}
-			set.moved = append(set.moved, aggregates...)
+			touched.Timelines = append(touched.Timelines, aggregates...)
 		}
-		return s.touchTx(ctx, tx, p.change(actor), append(set.moved, told...))
+		c.Touched = union(touched.Timelines, nil)
+		touched.Timelines = c.Touched
+		return c, s.announceTx(ctx, tx, touched)
 	})
+}
+
+// markQuery is the one statement of a marking. It returns how many rows were marked, the timelines in which the post
+// moved, and whether nobody is to be pushed to.
+func (s Posts) markQuery(p lockedPost, actor int64, m marking) (query string, args pgx.StrictNamedArgs) {
+	var moves notices.Statement
+	if m.back {
+		moves, args = withdrawal(m.action), pgx.StrictNamedArgs{"post": p.ID, "account": actor}
+	} else {
+		moves.Do, args = s.entering(p, actor, m.action)
+	}
+	args["actor"] = actor
+	parts, moved, unpushed := moves.As("moved"), `SELECT timeline_id FROM moved`, `true`
+	if m.tell.Do != "" && actor != p.AuthorID {
+		parts += `, ` + m.tell.As("told")
+		moved += ` UNION ALL SELECT timeline_id FROM told`
+		if m.tell.Whom != "" {
+			unpushed = `NOT EXISTS (SELECT FROM push_subscriptions WHERE account_id IN (` + m.tell.Whom + `))`
+		}
+	}
+	return `
+		WITH marked AS (` + m.query + ` RETURNING 1), ` + parts + `
+		SELECT (SELECT count(*) FROM marked), ARRAY(` + moved + `), ` + unpushed, args
 }

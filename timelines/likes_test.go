@@ -20,7 +20,7 @@ func TestLike(t *testing.T) {
 	c, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	w.same("change", c, Change{Actor: ann.ID, PostID: p.PostID, Code: p.Code, Touched: ids(likes, discussions, told)})
-	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: ids(likes, discussions, told)}})
+	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: ids(likes, discussions, told), Unpushed: true}})
 	w.same("version", w.version(p.PostID), int64(2))
 	w.same("the post's fresh_at", w.freshAt(p.PostID), fresh)
 	first := w.row(likes, p.PostID)

@@ -51,6 +51,18 @@ func lockPostTx(ctx context.Context, tx pgx.Tx, actor int64, code string) (locke
 // lockPostIfTx is lockPostTx with another condition for the post p and @viewer than that the actor
 // may read it.
 func lockPostIfTx(ctx context.Context, tx pgx.Tx, actor int64, code, condition string) (lockedPost, error) {
+	return lockPostReadingTx(ctx, tx, actor, code, condition, "")
+}
+
+// lockPostNearTx is lockPostTx, and reads how near the post is to that aggregate.
+func (s *core) lockPostNearTx(ctx context.Context, tx pgx.Tx, actor int64, code, aggregate string) (lockedPost, *belonging, error) {
+	columns, b := s.belongs(aggregate)
+	p, err := lockPostReadingTx(ctx, tx, actor, code, rights.SeenPost, `, `+columns, b.dest()...)
+	return p, b, err
+}
+
+// lockPostReadingTx is lockPostIfTx, and reads more columns of the post p.
+func lockPostReadingTx(ctx context.Context, tx pgx.Tx, actor int64, code, condition, columns string, dest ...any) (lockedPost, error) {
 	p := lockedPost{}
 	var ok bool
 	if p.Code, ok = ParseCode(code); !ok {
@@ -66,7 +78,7 @@ func lockPostIfTx(ctx context.Context, tx pgx.Tx, actor int64, code, condition s
 		SELECT p.id, p.author_id, greatest(` + clockMicros + `, p.fresh_at + 1),
 			EXISTS (
 				SELECT FROM group_admins a JOIN timelines t ON t.kind = 'group' AND t.their_id = a.group_id
-				WHERE a.account_id = @viewer AND t.id = ANY(p.decisive))
+				WHERE a.account_id = @viewer AND t.id = ANY(p.decisive))` + columns + `
 		FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + condition
 	b := &pgx.Batch{}
 	b.Queue(lock, pgx.StrictNamedArgs{"code": p.Code}).Exec(func(tag pgconn.CommandTag) error {
@@ -76,7 +88,7 @@ func lockPostIfTx(ctx context.Context, tx pgx.Tx, actor int64, code, condition s
 		return nil
 	})
 	b.Queue(stand, pgx.StrictNamedArgs{"code": p.Code, "viewer": actor}).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&p.ID, &p.AuthorID, &p.Stamp, &p.Administers)
+		return row.Scan(append([]any{&p.ID, &p.AuthorID, &p.Stamp, &p.Administers}, dest...)...)
 	})
 	err := tx.SendBatch(ctx, b).Close()
 	if errors.Is(err, pgx.ErrNoRows) {

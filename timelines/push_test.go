@@ -1,6 +1,7 @@
 package timelines
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"testing"
@@ -69,4 +70,30 @@ func TestLostPush(t *testing.T) {
 	w.exec(`UPDATE push_due SET waits_since = waits_since - $1::interval`, push.Lost)
 	want("when it is lost", 1)
 	want("while that waits", 0)
+}
+
+// A like says that nobody is to be pushed to, so that its job need not ask, unless the author has a browser and is told of
+// the like. To take it back tells nobody.
+func TestALikeSaysWhetherItPushes(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.subscriber("ann"), w.user("bob")
+	unpushed := func(act func(context.Context, int64, string) (Change, error), actor int64, c Change) bool {
+		t.Helper()
+		w.heard.take()
+		_, err := act(t.Context(), actor, c.Code)
+		w.must(err)
+		events := w.heard.take()
+		if len(events) != 1 {
+			t.Fatalf("announced %v", events)
+		}
+		return events[0].(Touched).Unpushed
+	}
+	p := w.post(Account{ID: ann.AccountID, Name: "ann"}, "hello")
+	w.same("a like, without a browser", unpushed(w.Posts.Like, bob.ID, p), true)
+	w.same("its end", unpushed(w.Posts.Unlike, bob.ID, p), true)
+	w.must(w.Pushes.Subscribe(t.Context(), ann, browser("one")))
+	w.same("a like, with a browser", unpushed(w.Posts.Like, bob.ID, p), false)
+	w.same("its end, with a browser", unpushed(w.Posts.Unlike, bob.ID, p), true)
+	w.same("one's own like", unpushed(w.Posts.Like, ann.AccountID, p), true)
+	w.same("a post saved", unpushed(w.Posts.Fave, bob.ID, p), true)
 }

@@ -198,6 +198,8 @@ type Touched struct {
 	Timelines []int64
 	// Change is the Name of the change, set when it is announced; 0 if it has none.
 	Change uint64
+	// Unpushed: nobody whom the change tells has a browser that is told while it is closed (package push).
+	Unpushed bool
 }
 
 // TouchedBatch are the posts that one transaction of an import or of a source made or changed.

@@ -161,7 +161,7 @@ func withdrawUnnamedTx(ctx context.Context, tx pgx.Tx, post int64, timelines []i
 		WITH pointless AS (
 			SELECT id FROM unnest(@timelines::bigint[]) AS t (id)
 			WHERE NOT EXISTS (SELECT FROM text_marks m WHERE m.post_id = @post AND m.timeline_id = t.id)
-		), ` + withdrawFromPointless
+		), ` + standingPointless + withdrawStanding
 	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "timelines": timelines})
 	return collectIDs(rows, err, "timelines left")
 }

@@ -19,7 +19,7 @@
 // them, those of one post in their order, and holds the row with the last number until
 // the commit. So no number becomes visible after a greater one, and a reader that goes on after a number
 // misses nothing, even if a change takes long to commit. Moving a row is one transaction, so a row is in the
-// log once, whenever the relay is killed. What leaves riverrun has of each post the last change in a batch: rivers/lines
+// log once, whenever the relay is killed. A batch that leaves riverrun has one change of a post, the last: rivers/lines
 // sees to that.
 //
 // The log is a ring of 32 tables, one for each day. A day that is not kept any more is truncated

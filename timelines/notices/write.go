@@ -52,11 +52,24 @@ const (
 			GROUP BY c.author_id ORDER BY max(c.created_at) DESC LIMIT @most)`
 )
 
-// QueueLike adds the statement to a batch that tells the post's author of a like. It sets told to
-// the recipients' timelines in which the post moved. Like the functions below, it is one statement
-// under the post's lock, and does not tell people who do not want events of that kind, or have muted
-// the post.
-func QueueLike(b *pgx.Batch, d Doing, told *[]int64) { queueIDs(b, told, telling(likedPost), d.args()) }
+// Statement is one in two parts, `WITH With Do`. Its rows are timeline_id. Whom selects the accounts that it tells of
+// something new, if it does.
+type Statement struct{ With, Do, Whom string }
+
+func (s Statement) String() string { return `WITH ` + s.With + s.Do }
+
+// As returns the statement as a part of a larger one, under a name. There a WITH that writes must not be nested.
+func (s Statement) As(name string) string {
+	if s.With != "" {
+		return s.With + `, ` + name + ` AS (` + s.Do + `)`
+	}
+	return name + ` AS (` + s.Do + `)`
+}
+
+// Liked tells the author of @post that @actor likes it, at @stamp. Its rows are the recipients' timelines in which the
+// post moved. Like the functions below, it is one statement under the post's lock, and does not tell people who do not
+// want events of that kind, or have muted the post.
+var Liked = telling(likedPost, `0`)
 
 // TellCommentLike tells the author of d.Comment of a like.
 func TellCommentLike(ctx context.Context, tx pgx.Tx, d Doing) ([]int64, error) {
@@ -94,39 +107,36 @@ func TellParties(ctx context.Context, tx pgx.Tx, d Doing, directs []int64) ([]in
 }
 
 func tell(ctx context.Context, tx pgx.Tx, whom string, args pgx.StrictNamedArgs) ([]int64, error) {
-	return ids(ctx, tx, "tell people", telling(whom), args)
+	return ids(ctx, tx, "tell people", telling(whom, `@comment`).String(), args)
 }
 
-func telling(whom string) string {
-	return `
-		WITH concerned (account_id, kind) AS (` + whom + `
-		), told AS (
+// telling tells those whom a SELECT finds of what @actor did to @post or that comment.
+func telling(whom, comment string) Statement {
+	return Statement{With: `concerned (account_id, kind) AS (` + whom + `
+		), noticed AS (
 			INSERT INTO notifications (account_id, post_id, kind, actor_id, comment_id, at)
-			SELECT DISTINCT c.account_id, @post::bigint, c.kind::smallint, @actor::bigint, @comment::bigint, @stamp::bigint
+			SELECT DISTINCT c.account_id, @post::bigint, c.kind::smallint, @actor::bigint, ` + comment + `::bigint, @stamp::bigint
 			FROM concerned c JOIN accounts a ON a.id = c.account_id
 			WHERE a.kind = 'user' AND a.id <> @actor AND a.notices_off & (1 << (c.kind - 1)) = 0
 				AND NOT EXISTS (SELECT FROM muted_posts m WHERE m.account_id = a.id AND m.post_id = @post)
 			ORDER BY 1, 3
 			ON CONFLICT DO NOTHING
 			RETURNING account_id
-		)
+		)`, Do: `
 		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
 		SELECT t.id, @post, @stamp, @stamp, (SELECT (extract(epoch FROM created_at) * 1000000)::bigint FROM posts WHERE id = @post)
-		FROM (SELECT DISTINCT account_id FROM told) n
+		FROM (SELECT DISTINCT account_id FROM noticed) n
 		JOIN timelines t ON t.kind = 'notifications' AND t.their_id = n.account_id AND t.term = ''
 		ORDER BY t.id
 		ON CONFLICT (timeline_id, post_id) DO UPDATE
 		SET withdrawn = false, entered_at = greatest(e.entered_at, excluded.entered_at),
 			fresh_at = greatest(e.entered_at, excluded.entered_at)
-		RETURNING timeline_id`
+		RETURNING timeline_id`, Whom: `SELECT account_id FROM noticed`}
 }
 
-// QueueUnlike adds the statement to a batch that takes back what QueueLike told. Like the functions
-// below it is one statement, about the recipients' timelines, in which the post stands again where
-// their last event left puts it, or no more.
-func QueueUnlike(b *pgx.Batch, d Doing, told *[]int64) {
-	queueIDs(b, told, untelling(`n.comment_id = 0 AND n.kind = 1 AND n.actor_id = @actor`), pgx.StrictNamedArgs{"post": d.Post, "actor": d.Actor})
-}
+// Unliked takes back what Liked told. Like the functions below it is one statement, about the recipients' timelines, in
+// which the post stands again where their last event left puts it, or no more.
+var Unliked = untelling(`n.comment_id = 0 AND n.kind = 1 AND n.actor_id = @actor`)
 
 // UntellCommentLike takes back what TellCommentLike told.
 func UntellCommentLike(ctx context.Context, tx pgx.Tx, d Doing) ([]int64, error) {
@@ -195,14 +205,13 @@ func UntellParties(ctx context.Context, tx pgx.Tx, d Doing, directs []int64) ([]
 }
 
 func untell(ctx context.Context, tx pgx.Tx, what string, args pgx.StrictNamedArgs) ([]int64, error) {
-	return ids(ctx, tx, "take back what people were told", untelling(what), args)
+	return ids(ctx, tx, "take back what people were told", untelling(what).String(), args)
 }
 
-func untelling(what string) string {
+func untelling(what string) Statement {
 	// A statement does not see what it deletes itself, so it leaves those rows out by key. The
 	// timelines' rows are looked up in the form that bump.go of package timelines explains.
-	return `
-		WITH gone AS (
+	return Statement{With: `gone AS (
 			DELETE FROM notifications n WHERE n.post_id = @post AND ` + what + `
 			RETURNING n.account_id, n.comment_id, n.kind, n.actor_id
 		), left_over AS (
@@ -212,16 +221,16 @@ func untelling(what string) string {
 				AND NOT EXISTS (SELECT FROM gone x WHERE (x.account_id, x.comment_id, x.kind, x.actor_id)
 					= (n.account_id, n.comment_id, n.kind, n.actor_id))
 			GROUP BY g.account_id
-		), standing AS MATERIALIZED (
+		), noticed AS MATERIALIZED (
 			SELECT e.row_at, l.at FROM left_over l
 			JOIN timelines t ON t.kind = 'notifications' AND t.their_id = l.account_id AND t.term = ''
 			CROSS JOIN LATERAL (
 				SELECT e.ctid AS row_at FROM timeline_entries e WHERE e.post_id = @post AND e.timeline_id = t.id LIMIT 1) e
-		)
+		)`, Do: `
 		UPDATE timeline_entries e
-		SET withdrawn = s.at IS NULL, entered_at = coalesce(s.at, e.entered_at), fresh_at = coalesce(s.at, e.fresh_at)
-		FROM standing s WHERE e.ctid = s.row_at
-		RETURNING e.timeline_id`
+		SET withdrawn = n.at IS NULL, entered_at = coalesce(n.at, e.entered_at), fresh_at = coalesce(n.at, e.fresh_at)
+		FROM noticed n WHERE e.ctid = n.row_at
+		RETURNING e.timeline_id`}
 }
 
 // Timelines returns the timelines of kind notifications that hold a post.
@@ -230,13 +239,6 @@ func Timelines(ctx context.Context, tx pgx.Tx, post int64) ([]int64, error) {
 		SELECT t.id FROM (SELECT DISTINCT account_id FROM notifications WHERE post_id = @post) n
 		JOIN timelines t ON t.kind = 'notifications' AND t.their_id = n.account_id AND t.term = ''`,
 		pgx.StrictNamedArgs{"post": post})
-}
-
-func queueIDs(b *pgx.Batch, found *[]int64, query string, args pgx.StrictNamedArgs) {
-	b.Queue(query, args).Query(func(rows pgx.Rows) (err error) {
-		*found, err = pgx.CollectRows(rows, pgx.RowTo[int64])
-		return err
-	})
 }
 
 func ids(ctx context.Context, tx pgx.Tx, what, query string, args pgx.StrictNamedArgs) ([]int64, error) {
