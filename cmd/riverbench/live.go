@@ -361,6 +361,10 @@ func sockets(ctx context.Context, b *bench) (_ []report.Figure, err error) {
 	if err := b.comeHome(ctx, people); err != nil {
 		return nil, err
 	}
+	// A server gives memory back when it is quiet, before it has open pages and with them.
+	if _, err := b.atRest(ctx); err != nil {
+		return nil, err
+	}
 	before, err := b.site.Memory()
 	if err != nil {
 		return nil, err

@@ -26,6 +26,7 @@ func runServe(ctx context.Context, e *env, args []string) (err error) {
 		return usagef("serve: %q is one too many", rest[0])
 	}
 	collectLess()
+	defer giveBack(quietEvery)()
 	// This comes first, so that an address in use is an error before anything starts.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.listen)
 	if err != nil {
