@@ -160,3 +160,47 @@ func await(t *testing.T, what string, so func() bool) {
 		}
 	}
 }
+
+// G9: a batch has one change of a post, the last.
+func TestABatchHasOneChangeOfAPost(t *testing.T) {
+	db := testdb.New(t)
+	store := timelines.Open(db.Primary, nil, timelines.DefaultOptions())
+	all := rivers.Open(db.Secondary, store, slog.New(slog.DiscardHandler), rivers.DefaultOptions())
+	relay := changes.Open(store, 0)
+	ann, err := store.Accounts.SignUp(t.Context(), timelines.SignUp{Name: "ann", Title: "ann", Password: "a long enough one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		p, err := store.Posts.Create(t.Context(), timelines.NewPost{Author: ann.ID, Body: "hello", To: []string{timelines.ToEyes}})
+		for n := range 3 {
+			if err == nil {
+				_, err = store.Posts.Edit(t.Context(), ann.ID, p.Code, fmt.Sprint("edit ", n))
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := relay.RelayAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	batch, _, err := lines.Open(all, relay, "https://river.example").Read(t.Context(), lines.Reader{Operator: true}, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := map[string]int{}
+	for _, l := range batch {
+		if l.Kind == "post" {
+			sent[l.Code]++
+		}
+	}
+	if len(sent) != 2 {
+		t.Errorf("%d posts, want 2", len(sent))
+	}
+	for code, n := range sent {
+		if n != 1 {
+			t.Errorf("post %s %d times, want once", code, n)
+		}
+	}
+}
