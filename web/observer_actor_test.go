@@ -121,6 +121,7 @@ func (a *actor) send(address string, form url.Values, sent string, settles ...se
 	ok = r.Status == http.StatusOK || r.Status == http.StatusSeeOther
 	if !ok {
 		a.refused.Add(1)
+		a.facts.refuse(fmt.Sprintf("%s of %s: status %d (%d-%d)", address, a.name, r.Status, s.from, s.to))
 	}
 	for _, settled := range settles {
 		settled(ok)

@@ -165,6 +165,7 @@ type facts struct {
 	comments  map[*writing][]*writing // of a post
 	tookPart  map[tie]bool            // who ever wrote, liked or commented on a post
 	drafts    map[tie]*unsent         // of an account, for a place
+	refusals  []string                // forms, as complaints tell of them
 	openings  map[opening][]change[struct{}]
 
 	noteMu sync.Mutex        // guards the fields below
@@ -183,6 +184,13 @@ func newFacts() *facts {
 }
 
 func (f *facts) now() instant { return instant(time.Since(f.began)) }
+
+// refuse notes that a form was refused.
+func (f *facts) refuse(told string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refusals = append(f.refusals, told)
+}
 
 // settle ends a change: an answer came, and says whether it was made.
 type settle func(made bool)

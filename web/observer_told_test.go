@@ -150,8 +150,8 @@ func (f *facts) asking(s serving) (n int) {
 
 // judgeUnread says whether the viewer is told of more unread notifications than there may be,
 // with these requests besides. It is called with mu held.
-func (f *facts) judgeUnread(s serving, said, requests int) []string {
-	if said == 0 {
+func (f *facts) judgeUnread(s serving, number, requests int) []string {
+	if number == 0 {
 		return nil
 	}
 	f.note("unread notifications")
@@ -160,16 +160,23 @@ func (f *facts) judgeUnread(s serving, said, requests int) []string {
 		most++
 	}
 	for _, p := range f.begun {
-		if most >= said {
+		if most >= number {
 			break
 		}
 		if f.ever(s.from, s.to, func(at instant) bool { return f.reads(at, s.viewer, p) && on.holds(f, at, s.viewer, p) }) {
 			most++
 		}
 	}
-	if said > most {
-		return []string{fmt.Sprintf("%s of %s for %q, decided between %d and %d: %d unread notifications, where there are %d at most",
-			s.how, s.address, s.viewer, s.from, s.to, said, most)}
+	if number > most {
+		told := fmt.Sprintf("%s of %s for %q, decided between %d and %d: %d unread notifications, where there are %d at most",
+			s.how, s.address, s.viewer, s.from, s.to, number, most)
+		for _, p := range f.begun {
+			was := f.ever(0, s.from, func(at instant) bool { return on.holds(f, at, s.viewer, p) })
+			if is := f.ever(s.from, s.to, func(at instant) bool { return f.reads(at, s.viewer, p) && on.holds(f, at, s.viewer, p) }); was && !is {
+				told += "\nno longer of " + f.tell(p.text.last(), said{writing: p}, s.viewer)
+			}
+		}
+		return []string{told}
 	}
 	return nil
 }
