@@ -67,7 +67,7 @@ const (
 type heap struct {
 	allocated uint64 // since the process began
 	live      uint64 // at the last collection
-	spare     uint64 // garbage, and what is kept for the next requests
+	spare     uint64 // garbage, and whole pages that are kept for the next requests
 }
 
 func readHeap() heap {
@@ -75,12 +75,12 @@ func readHeap() heap {
 		{Name: "/gc/heap/allocs:bytes"},
 		{Name: "/gc/heap/live:bytes"},
 		{Name: "/memory/classes/heap/objects:bytes"},
-		{Name: "/memory/classes/heap/unused:bytes"},
 		{Name: "/memory/classes/heap/free:bytes"},
 	}
 	metrics.Read(m)
 	live, objects := m[1].Value.Uint64(), m[2].Value.Uint64()
-	return heap{m[0].Value.Uint64(), live, max(objects, live) - live + m[3].Value.Uint64() + m[4].Value.Uint64()}
+	// Holes between objects in use count for nothing: they cannot be returned.
+	return heap{m[0].Value.Uint64(), live, max(objects, live) - live + m[3].Value.Uint64()}
 }
 
 // shouldGive reports whether the server was quiet since an earlier look, and has memory that is worth giving back.
