@@ -109,11 +109,11 @@ func TestBusSaysNothingForNothing(t *testing.T) {
 	}
 }
 
-// A message goes at once. Those that follow it soon go together, each change of a busy site not alone.
+// A message goes at once. Those that follow it soon go together after a pause, or when the bus stops.
 func TestBusPauses(t *testing.T) {
 	db := testdb.New(t)
 	a, b := newEar(t, db, "a"), newEar(t, db, "b")
-	a.SetPause(time.Second)
+	a.SetPause(time.Hour)
 	b.start()
 	a.start()
 	a.Publish(tiers.Message{Posts: []int64{1}})
@@ -128,6 +128,7 @@ func TestBusPauses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	a.stop()
 	if diff := cmp.Diff(want, b.next()); diff != "" {
 		t.Errorf("second message heard (-want +got):\n%s", diff)
 	}

@@ -104,6 +104,16 @@ func TestBestOf(t *testing.T) {
 	w.sound() // messages are in none
 	w.must(second(w.Posts.Delete(t.Context(), bob.ID, c.Code)))
 	stands("deleted", false)
+
+	// With the author's own like there are more likes than people.
+	c = w.post(bob, english)
+	for _, who := range []Account{bob, fans[0], fans[1], fans[2], fans[3]} {
+		like(who)
+	}
+	unlike(fans[0])
+	stands("three people and the author like it", true)
+	unlike(fans[1])
+	stands("two people and the author like it", false)
 	w.sound()
 }
 
