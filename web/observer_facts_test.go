@@ -382,7 +382,7 @@ func (f *facts) shown(at instant, viewer, token string, of said, on showing) boo
 	if on.kind == onMine { // one's own words, wherever they stand
 		return w == p && viewer == p.author && f.says(at, viewer, w, token)
 	}
-	if !f.says(at, viewer, w, token) || !f.reads(at, viewer, p) || !on.holds(f, at, viewer, p) {
+	if !f.says(at, viewer, w, token) || !f.reads(at, viewer, p) || !on.holds(f, at, viewer, p) && !on.warns(f, at, viewer, p) {
 		return false
 	}
 	return w == p || f.stands(at, p, func(places []string) bool { return f.sees(at, viewer, w.author, places) })

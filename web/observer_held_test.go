@@ -32,6 +32,7 @@ func (s *scene) block() {
 	places := strings.Split(s.post.places.last(), ",")
 	opinion := "/p/" + s.post.code + "/opinion"
 	s.must("like", s.friend.likeIt(s.post))
+	s.must("mute", s.author.mark(s.post, "mute", setting{mutes, s.author.name, s.post.id, true}))
 	c := s.comment(s.friend)
 	s.watch(s.stranger.resident, "/"+onStage, "/everything", s.page())
 	s.watch(s.friend.resident, "/"+s.friend.name+"/likes", "/")

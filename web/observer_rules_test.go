@@ -120,6 +120,13 @@ func (on showing) holds(f *facts, at instant, viewer string, p *writing) bool {
 	return f.spared(at, viewer, p, account)
 }
 
+// warns: might the page have named the post to its author as one that is blocked? It does even if
+// the author muted it.
+func (on showing) warns(f *facts, at instant, viewer string, p *writing) bool {
+	return on.kind == onNotices && p.author == viewer && f.may(at, warned, viewer, "", true) &&
+		f.stands(at, p, func(places []string) bool { return slices.Contains(places, eyesOf+viewer) })
+}
+
 // bringsHome: might there have been a reason for the post to be in the viewer's home feed?
 // A post that one once wrote, liked or commented on may stay among one's discussions.
 func (f *facts) bringsHome(at instant, viewer string, p *writing) bool {
@@ -452,8 +459,8 @@ func (f *facts) tell(token string, of said, viewer string) string {
 			}
 		}
 	}
-	fmt.Fprintf(&b, "\n  hides the post %s, likes %s", tellHistory(f.relations[tie{hidesP, viewer, p.id}]),
-		tellHistory(f.relations[tie{likes, viewer, p.id}]))
+	fmt.Fprintf(&b, "\n  hides the post %s, likes %s, muted it %s", tellHistory(f.relations[tie{hidesP, viewer, p.id}]),
+		tellHistory(f.relations[tie{likes, viewer, p.id}]), tellHistory(f.relations[tie{mutes, viewer, p.id}]))
 	for _, person := range f.residents {
 		if liked := f.relations[tie{likes, person, p.id}]; liked != nil && person != viewer {
 			fmt.Fprintf(&b, "\n  liked by %s %s\n%s", person, tellHistory(liked), f.tellBetween(viewer, person))
