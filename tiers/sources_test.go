@@ -152,3 +152,45 @@ func TestRiversFollowSources(t *testing.T) {
 	w.settle("after the source was removed")
 	w.shows(w.visit(w.n, bob, rivers.Home, ""), "Item b", "Item a")
 }
+
+// Once it is acknowledged that a source took a post away, or wrote a word that its reader hides, the post counts as an
+// unread notification no more (R4).
+func TestSourcesTakeBackNotifications(t *testing.T) {
+	w := &sourced{town: newTown(t)}
+	w.n = w.quiet()
+	w.ann = w.person("ann")
+	bob, cat := w.person("bob"), w.person("cat")
+	w.sources = sources.Open(w.store)
+	s, err := w.sources.Add(w.ctx, w.ann.AccountID, sources.New{
+		Owner: "ann", Way: sources.Push, Title: "A list", Mode: sources.Sync, Settings: sources.Settings{MostGone: 100},
+	})
+	w.source = must(w.town, s, err)
+	a := &formats.Item{ID: "a", Title: "An apple", At: time.Now().Add(-time.Hour).UTC().Truncate(time.Second)}
+	w.push(a)
+	w.act(w.n, func(ctx context.Context) (timelines.Change, error) {
+		return w.n.store.Hides.HideTerm(ctx, bob.AccountID, "pear")
+	})
+	var code string
+	if err := w.db.Primary.QueryRow(w.ctx, `SELECT code FROM posts`).Scan(&code); err != nil {
+		t.Fatal(err)
+	}
+	w.comment(w.n, bob, code, "Is it ripe?")
+	w.comment(w.n, cat, code, "It is.")
+	w.queue.drain(w.ctx, rand.New(rand.NewPCG(1, 2)), w.n)
+	unread := func(who timelines.Viewer, want int) {
+		t.Helper()
+		n, _, err := w.n.rivers.News(w.ctx, who.AccountID)
+		if got := must(w.town, n, err); got != want {
+			t.Errorf("account %d has %d unread notifications, want %d", who.AccountID, got, want)
+		}
+	}
+	unread(w.ann, 1)
+	unread(bob, 1)
+	a.Title = "A pear"
+	w.push(a)
+	unread(w.ann, 1)
+	unread(bob, 0)
+	w.push()
+	unread(w.ann, 0)
+	w.settle("after the item is gone")
+}

@@ -187,15 +187,16 @@ func (t *Tiers) tier0(ctx context.Context, c timelines.Change) (done bool, err e
 			return false, err
 		}
 	}
+	own := rivers.Scope{Actor: c.Actor, Notices: true}
 	if c.PostID != 0 {
 		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
-		left, err := t.rivers.DistributeFirst(ctx, touched, rivers.Scope{Actor: c.Actor, Notices: true})
+		left, err := t.rivers.DistributeFirst(ctx, touched, own)
 		if err != nil {
 			return false, err
 		}
 		done = !left
 	}
-	if err := t.rivers.Distribute(ctx, c.Rewritten, rivers.Scope{Actor: c.Actor}); err != nil {
+	if err := t.rivers.Distribute(ctx, c.Rewritten, own); err != nil {
 		return false, err
 	}
 	for _, r := range c.Replace {
