@@ -219,6 +219,20 @@ func TestRestoreOverALaterState(t *testing.T) {
 	late := s.posts("came later", webtest.Photo(500, 600))
 	s.refused(nil, "riverrun runs with this database: stop every serve", "-over", s.file)
 	s.server.end(t)
+	// The lock of a process that has just ended may stand for a moment.
+	conn, err := db.Primary.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), `SELECT pg_advisory_lock(1)`); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(300*time.Millisecond, func() {
+		if _, err := conn.Exec(t.Context(), `SELECT pg_advisory_unlock(1)`); err != nil {
+			t.Error(err)
+		}
+		conn.Release()
+	})
 	s.refused(nil, "replace it by the state of 20", s.file)
 
 	// A later version has tables that refer to ours.

@@ -183,6 +183,27 @@ func (r *restore) cause(ctx context.Context, b *backup.Reader, err, psql error) 
 	return errors.Join(psql, err) // if psql failed, pg_restore failed because of it
 }
 
+// usedFor is how long a restore waits for a process that uses the database: the locks of one that has just ended
+// stand until PostgreSQL has noticed.
+const usedFor = 3 * time.Second
+
+// look returns what stands in the database, when nothing uses it or something has used it for usedFor.
+func (r *restore) look(ctx context.Context) (dump.State, error) {
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for began := time.Now(); ; {
+		state, err := dump.Look(ctx, r.stores.primary)
+		if err != nil || !state.Used || time.Since(began) >= usedFor {
+			return state, err
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return state, ctx.Err()
+		}
+	}
+}
+
 // may returns the programs to restore with, or an error that says why the backup may not be
 // restored and what to do.
 func (r *restore) may(ctx context.Context, m backup.Manifest) (localpg.Programs, error) {
@@ -190,7 +211,7 @@ func (r *restore) may(ctx context.Context, m backup.Manifest) (localpg.Programs,
 	if err := fits(m); err != nil {
 		return none, err
 	}
-	state, err := dump.Look(ctx, r.stores.primary)
+	state, err := r.look(ctx)
 	if err != nil {
 		return none, err
 	}
