@@ -32,7 +32,9 @@ func (s *scene) block() {
 	places := strings.Split(s.post.places.last(), ",")
 	opinion := "/p/" + s.post.code + "/opinion"
 	s.must("like", s.friend.likeIt(s.post))
-	s.must("mute", s.author.mark(s.post, "mute", setting{mutes, s.author.name, s.post.id, true}))
+	// Notifications name it to its author, muted or not.
+	muted := s.author.rng.IntN(2) == 0
+	s.must("mute", s.author.mark(s.post, map[bool]string{true: "mute", false: "unmute"}[muted], setting{mutes, s.author.name, s.post.id, muted}))
 	c := s.comment(s.friend)
 	s.watch(s.stranger.resident, "/"+onStage, "/everything", s.page())
 	s.watch(s.friend.resident, "/"+s.friend.name+"/likes", "/")
