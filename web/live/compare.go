@@ -91,6 +91,9 @@ func (v *shownPage) compare(ctx context.Context, f *stretch) error {
 	now.sets, now.clock = f.page.Sets, f.page.At.Clock()
 	v.fingerprint = now
 	v.socket.fingerprint.Store(&now)
+	if marks := f.state.readMarks; marks != 0 {
+		v.socket.readMarks.Store(marks)
+	}
 	if differed {
 		v.socket.hub.metric.compared.WithLabelValues("healed").Inc()
 	} else {

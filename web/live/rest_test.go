@@ -130,3 +130,53 @@ func testAtRest(t *testing.T, signedIn bool) {
 	}
 	rest()
 }
+
+// latePages answers a comparison so late that what it read may not be sent any more.
+type latePages struct {
+	live.Rivers
+	asked atomic.Int64
+	late  atomic.Bool // the next one
+}
+
+func (r *latePages) FirstPages(ctx context.Context, watches []rivers.Watch) ([]*rivers.Page, error) {
+	pages, err := r.Rivers.FirstPages(ctx, watches)
+	if r.late.CompareAndSwap(true, false) {
+		for _, p := range pages {
+			if p != nil {
+				p.Began = p.Began.Add(-time.Hour)
+			}
+		}
+	}
+	r.asked.Add(1)
+	return pages, err
+}
+
+// That somebody has read a post's comments changes no post and no access. If the comparison that is
+// to tell their pages of it comes to nothing, the next beat has it made again.
+func TestReadingOutlivesALateComparison(t *testing.T) {
+	late, beat := &latePages{}, make(chan time.Time)
+	s := webtest.New(t, func(c *live.Config) {
+		late.Rivers = c.Rivers
+		c.Rivers, c.Hear, c.Beat, c.CompareEvery = late, webtest.Deaf, beat, 1<<20
+	})
+	ann, bob := s.Person("ann"), s.Person("bob")
+	post := ann.Post("words of ann")
+	bob.Comment(post.Code, "an answer")
+	s.FollowUp()
+	page := s.Open(ann, "/everything")
+	was := page.Shown[post.Code].Version
+	beats := func(what string, until func() bool) {
+		t.Helper()
+		webtest.Await(t, what, func() bool {
+			beat <- time.Now()
+			return until()
+		})
+	}
+	beats("a first comparison", func() bool { return s.Figure("riverrun_comparisons_total", "same") > 0 })
+	ann.Visitor().Get("/p/" + post.Code).Wants(200)
+	late.late.Store(true)
+	beats("a comparison that is late", func() bool { return !late.late.Load() })
+	asked := late.asked.Load()
+	beats("another comparison", func() bool { return late.asked.Load() > asked })
+	page.Until("the entry without the number", func(f webtest.Frame) bool { return f.Post == post.Code && f.Version != was })
+}

@@ -49,8 +49,8 @@ type socket struct {
 
 	// fingerprint is what the whole page was last decided with, nil before its first visit.
 	fingerprint atomic.Pointer[Fingerprint]
-	// readMarks is the Fingerprint's field of that name when the page was last visited, or
-	// compared for it.
+	// readMarks is the Fingerprint's field of that name when the page was last visited or compared.
+	// A comparison that came to nothing leaves it, so that the next beat has another made.
 	readMarks atomic.Uint64
 
 	// same is what the page was last compared with, if nothing differed and the writer has done nothing
@@ -210,7 +210,7 @@ func (s *socket) checkFingerprint(now Fingerprint, common int64) (compare bool) 
 	was := s.fingerprint.Load()
 	// The node may have forgotten the marks meanwhile. A comparison would have it read them again,
 	// and forget those of another page.
-	readMore := now.readMarks != 0 && s.readMarks.Swap(now.readMarks) != now.readMarks
+	readMore := now.readMarks != 0 && s.readMarks.Load() != now.readMarks
 	switch {
 	case was == nil: // the first visit is under way
 		return false
