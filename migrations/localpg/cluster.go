@@ -71,7 +71,7 @@ func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
 	if err := makeDataDir(cfg.Dir); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	held, err := acquire(cfg.Dir)
+	held, err := acquire(ctx, cfg.Dir)
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func TestStopDoesNotWaitForAStart(t *testing.T) {
 	if err := c.Stop(t.Context()); err != nil {
 		t.Errorf("Stop: %v", err)
 	}
-	again, err := acquire(dir)
+	again, err := acquire(t.Context(), dir)
 	if err != nil {
 		t.Fatalf("the data directory is still in use: %v", err)
 	}
