@@ -68,6 +68,9 @@ func TestNewIsAsTheFirst(t *testing.T) {
 			exec(t, db.Primary, `INSERT INTO accounts (kind, name, title) VALUES ('user', 'alice', 'Alice')`)
 			exec(t, db.Primary, `UPDATE access_clock SET n = 7`)
 		}, true},
+		{"a large table", func(t *testing.T, db *testdb.DB) {
+			exec(t, db.Primary, `INSERT INTO accounts (kind, name, title) SELECT 'user', 'alice-' || n, 'Alice' FROM generate_series(1, 5000) n`)
+		}, true},
 		{"settings of a connection", func(t *testing.T, db *testdb.DB) {
 			exec(t, db.Primary, `SET statement_timeout = 1; SET search_path = pg_catalog`)
 		}, true},
